@@ -1,0 +1,36 @@
+# Every target works from a fresh clone: the first one creates .venv, the others reuse it.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: demo test coverage lint bench docs clean
+
+demo: $(STAMP)  ## A three-week story from observations to a cited persona, in a temporary home
+	@home=$$(mktemp -d) && AI_MEMORY_HOME=$$home/home AI_MEMORY_STATE=$$home/state $(BIN)/ai-memory demo \
+	  && echo "The demo's home is kept in $$home"
+
+test: $(STAMP)  ## The whole test suite
+	$(BIN)/python -m pytest
+
+coverage: $(STAMP)  ## Branch coverage of the two packages that hold the promises
+	$(BIN)/python -m pytest --cov=audit --cov=substrate --cov-branch --cov-fail-under=95
+
+lint: $(STAMP)  ## Style, formatting and strict types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP)  ## Persona quality on the development data (AI_MEMORY_BENCH_DATA or ../shared/data)
+	$(BIN)/python benchmarks/persona_quality.py
+
+docs: $(STAMP)  ## Regenerate docs/reference from the code
+	$(BIN)/python docs/reference/generate.py
+
+clean:
+	rm -rf $(VENV)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,51 @@
+"""Keep every test away from the machine it runs on: its home, its settings, its time."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.clock import Clock, Ids
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Point HOME at an empty folder, drop every setting of ours, and fix what shapes terminal output."""
+    for name in os.environ:
+        if name.startswith(("AI_MEMORY_", "XDG_", "FORCE_COLOR", "NO_COLOR")):
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def new_id() -> Ids:
+    return Ids()
+
+
+BENCH_DATA = Path(os.environ.get("AI_MEMORY_BENCH_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.fixture
+def bench_data() -> Callable[[str], Path]:
+    """Answer the path of a development data file; skip, saying so, where the data is not there."""
+
+    def locate(relative: str) -> Path:
+        path = BENCH_DATA / relative
+        if not path.exists():
+            pytest.skip(f"development data {relative} not found; set AI_MEMORY_BENCH_DATA to the folder that holds it")
+        return path
+
+    return locate
