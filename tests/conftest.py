@@ -12,14 +12,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(autouse=True)
-def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Point HOME at an empty folder, drop every setting of ours, and fix what shapes terminal output."""
-    for name in os.environ:
+    for name in list(os.environ):
         if name.startswith(("AI_MEMORY_", "XDG_", "FORCE_COLOR", "NO_COLOR")):
             monkeypatch.delenv(name)
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("user")))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -27,11 +25,13 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def clock() -> Clock:
+    """Answer 2026-05-14T09:30:00.000000Z until `clock.advance(days=1)` moves it."""
     return Clock()
 
 
 @pytest.fixture
 def new_id() -> Ids:
+    """Answer ids that count up, the same ones in every run."""
     return Ids()
 
 
