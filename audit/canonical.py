@@ -1,0 +1,89 @@
+"""Turn values into the one byte string that stands for them, and back.
+
+The form is RFC 8785 canonical JSON with fewer things allowed: ASCII keys, no floating-point numbers, integers
+within ±(2⁵³−1), no lone surrogates, at most 32 containers inside one another. Source: docs/spec/audit.md §1.1.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NoReturn
+
+import rfc8785
+
+from audit.errors import Invalid
+
+MAX_DEPTH = 32
+MAX_INTEGER = 2**53 - 1
+MAX_EVENT_BYTES = 64 * 1024
+
+
+def encode(value: object, *, limit: int | None = None) -> bytes:
+    """Return the canonical bytes of a JSON value; tuples count as arrays.
+
+    Raises `Invalid` for anything outside the restricted form and for more than `limit` bytes.
+    """
+    _check(value, 0)
+    try:
+        data = rfc8785.dumps(value)  # type: ignore[arg-type]  # _check has seen to the types
+    except rfc8785.CanonicalizationError as error:
+        raise Invalid("text holds a lone surrogate", hint="store well-formed Unicode") from error
+    if limit is not None and len(data) > limit:
+        raise Invalid(f"{len(data)} bytes of JSON, allowed are {limit}", hint="split it", size=len(data), limit=limit)
+    return data
+
+
+def decode(data: bytes, *, limit: int | None = None) -> object:
+    """Return the value whose canonical form is exactly `data`.
+
+    Raises `Invalid` for bytes that are not UTF-8 JSON, that are longer than `limit`, or that `encode` would not
+    have written: duplicate or unsorted keys, spaces, needless escapes, floats, `-0`, a byte order mark.
+    """
+    if limit is not None and len(data) > limit:
+        raise Invalid(f"{len(data)} bytes of JSON, allowed are {limit}", size=len(data), limit=limit)
+    try:
+        value = json.loads(data.decode("utf-8"), parse_float=_refuse_number, parse_constant=_refuse_number)
+    except (ValueError, RecursionError) as error:
+        raise Invalid("not JSON in UTF-8", hint="the bytes were changed or cut") from error
+    _check(value, 0)
+    if _render(value) != data:
+        raise Invalid("JSON that is not in canonical form", hint="the bytes were changed after they were written")
+    return value
+
+
+# Within the restricted form the standard library's C encoder writes what `rfc8785` writes, at a tenth of the
+# time; verification re-encodes every event of a log. A test holds the two equal.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _render(value: object) -> bytes:
+    try:
+        return _ENCODER.encode(value).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Invalid("text holds a lone surrogate") from error
+
+
+def _refuse_number(text: str) -> NoReturn:
+    raise Invalid(f"number {text[:40]} is not an integer", hint="write it as text")
+
+
+def _check(value: object, depth: int) -> None:
+    """Refuse what the restricted form leaves out; surrogates are left to the encoders."""
+    if value is None or isinstance(value, (str, bool)):
+        return
+    if isinstance(value, int):
+        if not -MAX_INTEGER <= value <= MAX_INTEGER:
+            raise Invalid("an integer beyond ±(2^53−1)", hint="write it as text")
+        return
+    if depth == MAX_DEPTH:
+        raise Invalid(f"more than {MAX_DEPTH} containers inside one another")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not (isinstance(key, str) and key.isascii()):
+                raise Invalid(f"key {key!r:.60} is not ASCII text")
+            _check(item, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _check(item, depth + 1)
+    else:
+        raise Invalid(f"a {type(value).__name__} has no canonical form", hint="use text, whole numbers, lists, objects")

@@ -1,0 +1,133 @@
+"""Keep the root over all rows, so that an old but genuine row is refused.
+
+Rows fall into 4,096 buckets; 64 bucket digests make a group, 64 groups the root. Source: docs/spec/audit.md §1.5.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping, Sequence
+
+from audit.commitment import net
+from audit.errors import Invalid
+
+BUCKETS = 4096
+_GROUP = 64
+
+Entry = tuple[str, str, str]  # table, row id, commitment
+
+
+def bucket_of(table: str, row_id: str) -> int:
+    """Return the bucket of a row: the first 12 bits of SHA-256(net(table) + net(row_id))."""
+    digest = hashlib.sha256((net(table) + net(row_id)).encode("utf-8")).digest()
+    return int.from_bytes(digest[:2], "big") >> 4
+
+
+def bucket_digest(entries: Iterable[Entry]) -> str:
+    """Return the digest of a bucket's (table, row id, commitment) entries, in hex; their order does not matter.
+
+    SHA-256 over net(table) + net(row_id) + commitment of each, sorted by the UTF-8 bytes of table, then row id.
+    """
+    ordered = sorted(entries, key=lambda entry: (entry[0].encode("utf-8"), entry[1].encode("utf-8")))
+    return hashlib.sha256("".join(net(t) + net(i) + c for t, i, c in ordered).encode("utf-8")).hexdigest()
+
+
+EMPTY_BUCKET = bucket_digest([])
+
+
+def state_root(digests: Sequence[str]) -> str:
+    """Return the root over the 4,096 bucket digests, in hex.
+
+    A group is SHA-256("state/group/v1" + 64 raw digests), the root SHA-256("state/root/v1" + 64 raw groups).
+    """
+    return StateTree(digests).root()
+
+
+class StateTree:
+    """Hold 4,096 bucket digests and give their root, hashing again only the groups that changed."""
+
+    def __init__(self, digests: Sequence[str] | None = None) -> None:
+        """Start from `digests`, in bucket order, or from empty buckets."""
+        if digests is None:
+            digests = [EMPTY_BUCKET] * BUCKETS
+        if len(digests) != BUCKETS:
+            raise Invalid(f"{len(digests)} bucket digests, there are {BUCKETS} buckets")
+        self._digests = [_raw(digest) for digest in digests]
+        self._groups = [b""] * (BUCKETS // _GROUP)
+        self._stale = set(range(BUCKETS // _GROUP))
+
+    def __getitem__(self, bucket: int) -> str:
+        """Return the digest of a bucket, in hex."""
+        return self._digests[bucket].hex()
+
+    def update(self, changes: Mapping[int, str]) -> None:
+        """Set the digests of some buckets; on `Invalid` nothing has changed."""
+        raw = {bucket: _raw(digest) for bucket, digest in changes.items()}
+        if not all(0 <= bucket < BUCKETS for bucket in raw):
+            raise Invalid(f"buckets are numbered 0 to {BUCKETS - 1}")
+        for bucket, digest in raw.items():
+            self._digests[bucket] = digest
+            self._stale.add(bucket // _GROUP)
+
+    def root(self) -> str:
+        """Return the root, in hex."""
+        for group in self._stale:
+            members = self._digests[group * _GROUP : (group + 1) * _GROUP]
+            self._groups[group] = hashlib.sha256(b"state/group/v1" + b"".join(members)).digest()
+        self._stale.clear()
+        return hashlib.sha256(b"state/root/v1" + b"".join(self._groups)).hexdigest()
+
+    def copy(self) -> StateTree:
+        """Return a tree that changes on its own: for a transaction that may be rolled back."""
+        twin = StateTree.__new__(StateTree)
+        twin._digests, twin._groups, twin._stale = self._digests.copy(), self._groups.copy(), self._stale.copy()
+        return twin
+
+
+class State:
+    """Hold the latest commitment of every row and the tree over them, brought forward event by event."""
+
+    def __init__(self) -> None:
+        self.commits: dict[tuple[str, str], str] = {}
+        self.tree = StateTree()
+        # per bucket: keys in byte order, and each key's text inside the digest
+        self._keys: list[list[tuple[bytes, bytes]]] = [[] for _ in range(BUCKETS)]
+        self._texts: list[dict[tuple[bytes, bytes], str]] = [{} for _ in range(BUCKETS)]
+
+    def apply(self, commits: Iterable[tuple[str, str, str | None]]) -> None:
+        """Record the commits of one event: a commitment for a row, or None for a row that was removed."""
+        touched = set()
+        for table, row_id, commitment in commits:
+            bucket = bucket_of(table, row_id)
+            touched.add(bucket)
+            key = (table.encode("utf-8"), row_id.encode("utf-8"))
+            keys, texts = self._keys[bucket], self._texts[bucket]
+            if commitment is None:
+                self.commits.pop((table, row_id), None)
+                if texts.pop(key, None) is not None:
+                    del keys[bisect_left(keys, key)]
+                continue
+            if key not in texts:
+                insort(keys, key)
+            self.commits[table, row_id] = commitment
+            texts[key] = net(table) + net(row_id) + commitment
+        self.tree.update({bucket: self._digest(bucket) for bucket in touched})
+
+    def root(self) -> str:
+        """Return the root over the rows recorded so far, in hex."""
+        return self.tree.root()
+
+    def _digest(self, bucket: int) -> str:
+        texts = self._texts[bucket]
+        return hashlib.sha256("".join([texts[key] for key in self._keys[bucket]]).encode("utf-8")).hexdigest()
+
+
+def _raw(digest: str) -> bytes:
+    try:
+        raw = bytes.fromhex(digest)
+    except ValueError:
+        raw = b""
+    if len(raw) != 32:
+        raise Invalid("a bucket digest is 64 hex digits")
+    return raw
