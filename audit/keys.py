@@ -18,6 +18,7 @@ from audit.errors import Integrity, NotFound
 from audit.event import PURPOSES, pre_authentication
 
 SEED_BYTES = 32
+SIGNATURE_BYTES = 64
 _PUBLIC = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
@@ -45,6 +46,11 @@ class Key:
 def key_id(public_hex: str) -> str:
     """Return the first 16 hex digits of the SHA-256 of a public key."""
     return hashlib.sha256(bytes.fromhex(public_hex)).hexdigest()[:16]
+
+
+def is_public(text: object) -> bool:
+    """Tell whether `text` has the form of a public key: 64 lower-case hex digits."""
+    return isinstance(text, str) and _PUBLIC(text) is not None
 
 
 def create(path: Path) -> Key:
@@ -86,9 +92,7 @@ def verify_raw(public_hex: str, message: bytes, signature: bytes) -> bool:
 
     libsodium refuses small-order and non-canonical points and S ≥ L; a test runs the twelve speccheck vectors.
     """
-    if not (isinstance(public_hex, str) and _PUBLIC(public_hex) and isinstance(signature, bytes)):
-        return False
-    if len(signature) != bindings.crypto_sign_BYTES:
+    if not is_public(public_hex) or not isinstance(signature, bytes) or len(signature) != SIGNATURE_BYTES:
         return False
     try:
         bindings.crypto_sign_open(signature + message, bytes.fromhex(public_hex))
