@@ -1,0 +1,1 @@
+"""Open the doors: everything a person or a program calls from outside."""

@@ -1,0 +1,1 @@
+"""Turn memories into cited personas, with a model or without one."""

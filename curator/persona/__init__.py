@@ -1,0 +1,1 @@
+"""Generate, check and read personas."""

@@ -1,0 +1,1 @@
+"""Keep memories, entities and the links between them."""

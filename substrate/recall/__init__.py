@@ -1,0 +1,1 @@
+"""Find memories again: derived indexes and their fusion."""

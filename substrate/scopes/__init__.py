@@ -1,0 +1,1 @@
+"""Decide who may do what: principals, namespaces and the one access function."""
