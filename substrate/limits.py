@@ -83,3 +83,9 @@ FUTURE_YEARS: Final = 10  # years ahead of now beyond which a date is taken for 
 # --- messages ----------------------------------------------------------------------------------------------
 QUOTE_CHARS: Final = 80  # characters of an offending value shown in a message
 COMBINING_MARKS: Final = 8  # combining marks shown on one base character; real scripts stay under 6
+
+# --- the store ---------------------------------------------------------------------------------------------
+VERIFY_ROWS: Final = 200_000  # rows up to which a predicate read checks the whole store once a process (audit.md §1.5)
+EVENT_ROWS: Final = 500  # rows one event binds (audit.md §1.1)
+EVENT_COMMIT_BYTES: Final = 48 * KIB  # bytes of commitments in one event, which holds 64 KiB in all
+INSERT_ROWS: Final = 500  # rows one insert statement carries

@@ -1,0 +1,1 @@
+"""Rows, documents, access, graph, recall and requests over one embedded file."""

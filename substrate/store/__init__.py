@@ -1,0 +1,1 @@
+"""The rows and the one engine that keeps them."""

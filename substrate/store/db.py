@@ -1,0 +1,255 @@
+"""The one module that knows the engine: a connection to the file, its dialect, its errors.
+
+Everything above speaks the SQL subset that DuckDB and PostgreSQL share, with ``?`` for parameters. What differs between
+engines stands here: opening, settings, hashing in SQL, batch inserts, rewriting the file.
+
+Source: docs/spec/model.md §6.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from audit.errors import AiMemoryError, Conflict, Integrity, Invalid, Unavailable
+from substrate.store import schema
+
+FILE = "memory.duckdb"
+Values = Sequence[Any]
+_SETTING = re.compile(r"[A-Za-z0-9_]{1,64}")
+
+
+class Connection:
+    """An open file. ``settings`` are engine settings by name, set before the configuration is locked."""
+
+    def __init__(self, path: Path, *, read_only: bool = False, settings: Mapping[str, str] | None = None) -> None:
+        self.path = path
+        self.read_only = read_only
+        with _translated(opening=True):
+            self._raw = duckdb.connect(str(path), read_only=read_only, config={"threads": 2})
+            for name, value in (settings or {}).items():
+                if not (_SETTING.fullmatch(name) and _SETTING.fullmatch(value)):
+                    raise Invalid(
+                        f"not an engine setting: {name!r} = {value!r}", hint="names and values are plain words"
+                    )
+                self._raw.execute(f"SET {name} = '{value}'")
+            self._raw.execute("SET enable_external_access = false")
+            self._raw.execute("SET lock_configuration = true")
+
+    def run(self, sql: str, parameters: Values = ()) -> None:
+        """Execute a statement that returns nothing of interest."""
+        with _translated():
+            self._raw.execute(sql, list(parameters)).fetchall()
+
+    def rows(self, sql: str, parameters: Values = ()) -> list[tuple[Any, ...]]:
+        """Execute a query and fetch every row; no cursor stays open."""
+        with _translated():
+            return self._raw.execute(sql, list(parameters)).fetchall()
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values], types: Mapping[str, str]) -> None:
+        """Insert rows: one by values, many through one statement over column lists."""
+        names = ", ".join(columns)
+        if len(rows) == 1:
+            self.run(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})", rows[0])
+        elif rows:
+            lists = ", ".join(f"unnest(?::{types.get(c, 'TEXT')}[])" for c in columns)
+            self.run(
+                f"INSERT INTO {table} ({names}) SELECT {lists}", [list(column) for column in zip(*rows, strict=True)]
+            )
+
+    def begin(self) -> None:
+        """Start a transaction."""
+        self.run("BEGIN TRANSACTION")
+
+    def commit(self) -> None:
+        """Commit; when this returns the change is on disk."""
+        self.run("COMMIT")
+
+    def rollback(self) -> None:
+        """Drop the transaction; one the engine has already dropped is fine."""
+        try:
+            self._raw.execute("ROLLBACK")
+        except duckdb.TransactionException:
+            pass
+        except duckdb.Error as error:
+            raise Unavailable(
+                f"the store failed and must be reopened: {_first_line(error)}", hint="try again"
+            ) from error
+
+    def checkpoint(self) -> None:
+        """Move what the write-ahead log holds into the file."""
+        self.run("CHECKPOINT")
+
+    def close(self) -> None:
+        """Close the file."""
+        try:
+            self._raw.close()
+        except duckdb.Error as error:
+            raise Unavailable(
+                f"the store did not close cleanly: {_first_line(error)}", hint="run `ai-memory audit verify`"
+            ) from error
+
+
+def net(expression: str) -> str:
+    """Give SQL for a text behind its length in bytes, the form that ``audit.commitment`` hashes."""
+    return f"(strlen({expression}) || ':' || {expression})"
+
+
+def row_id_sql(table: str) -> str:
+    """Give SQL for the name of a row of ``table`` in the signed state (``model.row_id``)."""
+    key = schema.COMMITTED[table]
+    if len(key) == 1:
+        return key[0]
+    return " || ".join(net(f"CAST({column} AS TEXT)") for column in key)
+
+
+def commitment_sql(table: str, columns: Sequence[str]) -> str:
+    """Give SQL for the commitment of a row of ``table``: what ``audit.commitment.commitment`` computes."""
+    parts = [f"'content/v1' || coalesce(salt, '') || '{len(table)}:{table}'"]
+    for column in columns:
+        text = net(f"CAST({column} AS TEXT)")
+        parts.append(f"CASE WHEN {column} IS NULL THEN '' ELSE '{len(column)}:{column}' || {text} END")
+    return f"sha256({' || '.join(parts)})"
+
+
+def bucket_digest_sql() -> str:
+    """Give SQL for the digest of a bucket's entries, grouped by bucket: ``audit.state.bucket_digest``."""
+    return f"sha256(string_agg({net('tbl')} || {net('id')} || commitment, '' ORDER BY tbl, id))"
+
+
+def create_file(path: Path, settings: Mapping[str, str] | None = None) -> Connection:
+    """Make a new file with the whole schema; the caller moves it into place."""
+    connection = Connection(path, settings=settings)
+    connection.run("CREATE TABLE schema_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+    connection.run("INSERT INTO schema_meta VALUES ('version', '0')")
+    migrate(connection)
+    return connection
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the schema up to this program's version; each step is one transaction with its own record.
+
+    Raises Unavailable when the file was made by a newer program; nothing is changed then.
+    """
+    found = int(connection.rows("SELECT value FROM schema_meta WHERE key = 'version'")[0][0])
+    if found > schema.VERSION:
+        raise Unavailable(
+            f"the store has schema version {found}, this program knows {schema.VERSION}",
+            hint="upgrade ai-memory: pip install --upgrade ai-memory",
+        )
+    for number in range(found, schema.VERSION):
+        connection.begin()
+        try:
+            for statement in schema.statements(schema.MIGRATIONS[number]):
+                connection.run(statement)
+            connection.run("UPDATE schema_meta SET value = ? WHERE key = 'version'", [str(number + 1)])
+            connection.commit()
+        except BaseException:
+            connection.rollback()
+            raise
+
+
+def rewrite_file(path: Path) -> tuple[int, int]:
+    """Copy every live row into a fresh file and put it in the old one's place; return both sizes in bytes.
+
+    This is what makes erased text leave the file. The file must be closed. A crash leaves either the old file or the
+    new one, whole.
+    """
+    fresh = path.with_name(f".{path.name}.rewrite")
+    _remove(fresh)
+    before = path.stat().st_size
+    try:
+        with _translated():
+            raw = duckdb.connect(":memory:")
+            try:
+                raw.execute(f"ATTACH '{_quoted(path)}' AS old")
+                raw.execute("CHECKPOINT old")
+                raw.execute(f"ATTACH '{_quoted(fresh)}' AS new")
+                raw.execute("COPY FROM DATABASE old TO new")
+                raw.execute("CHECKPOINT new")
+            finally:
+                raw.close()
+        shutil.copymode(path, fresh)
+        with fresh.open("rb") as file:
+            os.fsync(file.fileno())
+        after = fresh.stat().st_size
+        fresh.replace(path)
+        _remove(path.with_name(path.name + ".wal"))
+        _sync_folder(path.parent)
+    finally:
+        _remove(fresh)
+    return before, after
+
+
+def _remove(path: Path) -> None:
+    for name in (path, path.with_name(path.name + ".wal")):
+        name.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+@contextmanager
+def _translated(*, opening: bool = False) -> Iterator[None]:
+    """Turn the engine's errors into ours; the engine's first line stays in the message."""
+    try:
+        yield
+    except AiMemoryError:
+        raise
+    except duckdb.ConstraintException as error:
+        raise Conflict(
+            f"the write contradicts what is stored: {_first_line(error)}", hint="read again, then retry"
+        ) from error
+    except duckdb.TransactionException as error:
+        raise Conflict(f"two writes met: {_first_line(error)}", hint="try again") from error
+    except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
+        raise _medium_error(error, opening) from error
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        raise Integrity(
+            f"the store's tables are not what they should be: {_first_line(error)}", hint="restore a backup"
+        ) from error
+    except (duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException) as error:
+        raise _damaged(error) from error
+
+
+def _medium_error(error: Exception, opening: bool) -> AiMemoryError:
+    line = _first_line(error)
+    if "lock" in line.lower() and opening:
+        return Unavailable(
+            f"another program holds the store's file: {line}", hint="close the other program, then try again"
+        )
+    full = any(word in line.lower() for word in ("no space", "disk full", "quota", "out of memory"))
+    if (
+        opening
+        and not full
+        and not isinstance(error, OSError)
+        and "permission" not in line.lower()
+        and "read-only" not in line.lower()
+    ):
+        return _damaged(error)
+    hint = "free some space, then try again" if full else "check the disk and the folder's permissions"
+    return Unavailable(f"the store could not be written or read: {line}", hint=hint)
+
+
+def _damaged(error: Exception) -> Integrity:
+    return Integrity(f"the store's file is damaged: {_first_line(error)}", hint="restore the newest backup")

@@ -1,0 +1,316 @@
+"""The log inside the file: its head, its tree, its anchor, and the one place that appends to it.
+
+Order of a write, under the file lock: head compared with the anchor, rows and event committed, anchor written,
+acknowledged. Source: docs/spec/audit.md §1 and §2.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit import anchor as anchors
+from audit import checkpoint as checkpoints
+from audit import keys
+from audit.anchor import Anchor, Situation
+from audit.errors import Integrity, Invalid, Unavailable
+from audit.event import GENESIS_PREV, Event, Target, body, event_hash, parse
+from audit.merkle import Frontier, leaf_hash
+from substrate.store.db import Connection
+from substrate.store.state import Change, SignedState
+
+EPOCH = 1
+_VERIFY = "run `ai-memory audit verify` to see what differs"
+
+
+@dataclass(frozen=True)
+class Head:
+    """The newest event: its number, the hash of its body, the state root it signs, its time."""
+
+    sequence: int
+    event_hash: str
+    state_root: str
+    time: str
+
+
+EventRow = tuple[int, bytes, bytes | None, str | None]
+
+
+class Ledger:
+    """What this process knows of the log, and the state that the log's head signs."""
+
+    def __init__(self, state_dir: Path, key: keys.Key | None, *, read_only: bool = False) -> None:
+        self.state_dir, self.key, self.read_only = state_dir, key, read_only
+        self.state = SignedState()
+        self.head: Head | None = None
+        self.store_id = ""
+        self.genesis_key: str | None = None
+        self.situation = Situation.UNANCHORED
+        self._frontier: Frontier | None = None
+
+    def refresh(self, connection: Connection) -> None:
+        """Read the head, hold it against the anchor and against what was seen before, and load the state it signs.
+
+        Raises Integrity when anything differs; nothing is written but the anchor of a log that is validly ahead of it.
+        """
+        row = newest(connection)
+        if self.head is not None and event_hash(row[1]) == self.head.event_hash:
+            return
+        self._learn_genesis(connection)
+        event = self._checked(row)
+        (count,) = connection.rows("SELECT count(*) FROM signed_events")[0]
+        if count != row[0]:
+            raise Integrity(f"the log holds {count} events but its newest is number {row[0]}", hint=_VERIFY)
+        head = Head(row[0], event_hash(row[1]), event.state_root, event.time)
+        if self.head is not None:
+            self._check_extension(connection, self.head.sequence, self.head.event_hash, head)
+        found = self._judge(connection, head)
+        self.state.load(connection, head.state_root)
+        self.head, self._frontier = head, None
+        if found is Situation.AHEAD:
+            self.settle(connection)
+
+    def _learn_genesis(self, connection: Connection) -> None:
+        if self.genesis_key is not None or self.store_id:
+            return
+        rows = event_rows(connection, 0, 1)
+        if not rows:
+            raise Integrity(
+                "the log is empty", hint="restore a backup; `ai-memory audit recover` lists what is missing"
+            )
+        first = parsed(rows[0])
+        if first.type != "store_created" or first.seq != 1 or first.prev != GENESIS_PREV:
+            raise Integrity("the first event does not create a store", hint=_VERIFY)
+        self.store_id = first.store_id
+        self.genesis_key = first.payload.get("public_key")
+        if self.key is not None and self.key.public != self.genesis_key:
+            raise Integrity("keys/store.key is not the key of this store", hint="put the store's own key back")
+
+    def _checked(self, row: EventRow) -> Event:
+        """Parse one event and verify its number, store, hash and signature (docs/spec/audit.md §1.1-1.3)."""
+        sequence, data, signature, key_id = row
+        event = parsed(row)
+        if event.seq != sequence or event.store_id != self.store_id or event.key_id != key_id:
+            raise Integrity(
+                f"event {sequence} does not belong to this place in this log", hint=_VERIFY, sequence=sequence
+            )
+        if self.genesis_key is None:
+            good = signature is None
+        else:
+            good = signature is not None and keys.verify(self.genesis_key, "event", bytes(data), bytes(signature))
+        if not good:
+            raise Integrity(f"event {sequence} is not signed by this store's key", hint=_VERIFY, sequence=sequence)
+        return event
+
+    def _check_extension(self, connection: Connection, sequence: int, known_hash: str, head: Head) -> None:
+        """Verify that the log up to ``head`` goes on from the event whose hash is known."""
+        if head.sequence < sequence:
+            raise Integrity(
+                f"the log ends at event {head.sequence}, this process has seen event {sequence}",
+                hint="the store was rolled back; `ai-memory audit recover` lists what is missing",
+            )
+        previous = known_hash
+        for row in event_rows(connection, sequence - 1):
+            event = self._checked(row)
+            if row[0] == sequence:
+                if event_hash(row[1]) != known_hash:
+                    raise Integrity(f"event {sequence} was replaced", hint=_VERIFY, sequence=sequence)
+                continue
+            if event.prev != previous:
+                raise Integrity(f"event {row[0]} does not follow event {row[0] - 1}", hint=_VERIFY, sequence=row[0])
+            previous = event_hash(row[1])
+
+    def _judge(self, connection: Connection, head: Head) -> Situation:
+        anchor = anchors.read(anchors.path(self.state_dir, self.store_id))
+        if anchor is not None and anchor.genesis_key != self.genesis_key:
+            raise Integrity("the store's key is not the one this machine has known", hint="`ai-memory audit recover`")
+        self.situation = anchors.judge(anchor, head.sequence, head.event_hash, hash_at(connection))
+        if anchor is None:
+            return self.situation
+        if self.situation is Situation.BEHIND:
+            raise Integrity(
+                f"the store is behind what this machine has seen: event {head.sequence} of {anchor.sequence}",
+                hint="it was rolled back to an older copy; `ai-memory audit recover` lists what is missing",
+                situation="behind",
+            )
+        if self.situation is Situation.DIVERGED:
+            raise Integrity(
+                "the log is not an extension of the one this machine has seen",
+                hint="a copy of this store went on by itself; `ai-memory audit fork` gives a copy its own identity",
+                situation="diverged",
+            )
+        if self.situation is Situation.AHEAD:
+            self._check_extension(connection, anchor.sequence, anchor.event_hash, head)
+        return self.situation
+
+    def append(
+        self,
+        connection: Connection,
+        *,
+        time: str,
+        actor: str,
+        type: str,
+        namespace: str | None,
+        subject: str | None,
+        payload: Mapping[str, Any],
+        audience: Sequence[Target],
+        changes: Sequence[Change],
+    ) -> int:
+        """Append one event inside the open transaction and return its number."""
+        if self.key is None and self.genesis_key is not None:
+            raise Unavailable(
+                "keys/store.key is missing, so nothing can be signed", hint="put the store's key file back"
+            )
+        root = self.state.apply(connection, changes) if changes else self.state.root
+        sequence = self.head.sequence + 1 if self.head else 1
+        event = Event(
+            v=1,
+            store_id=self.store_id,
+            seq=sequence,
+            prev=self.head.event_hash if self.head else GENESIS_PREV,
+            epoch=EPOCH,
+            key_id=self.key.key_id if self.key else None,
+            time=time,
+            actor=actor,
+            namespace=namespace,
+            type=type,
+            subject=subject,
+            payload=dict(payload),
+            audience=tuple(audience),
+            commits=tuple(changes),
+            state_root=root,
+        )
+        data = body(event)
+        signature = keys.sign(self.key, "event", data) if self.key else None
+        connection.insert(
+            "signed_events",
+            ("sequence", "body", "signature", "key_id"),
+            [(sequence, data, signature, event.key_id)],
+            {},
+        )
+        nodes = self.frontier(connection).append(leaf_hash(data))
+        connection.insert(
+            "merkle_nodes",
+            ("level", "position", "hash"),
+            [(level, position, digest.hex()) for level, position, digest in nodes],
+            {"level": "INTEGER", "position": "BIGINT"},
+        )
+        self.head = Head(sequence, event_hash(data), root, time)
+        return sequence
+
+    def settle(self, connection: Connection) -> None:
+        """Write the anchor for the head, if this machine keeps one for this store."""
+        if self.situation is Situation.UNANCHORED or self.read_only:
+            return
+        self.adopt(connection)
+
+    def adopt(self, connection: Connection, verified_at: str | None = None) -> None:
+        """Make the head this machine's anchor, keeping the time of the last whole verification."""
+        head = self._head()
+        path = anchors.path(self.state_dir, self.store_id)
+        before = anchors.read(path) if self.situation is not Situation.UNANCHORED and verified_at is None else None
+        anchor = Anchor(
+            store_id=self.store_id,
+            sequence=head.sequence,
+            event_hash=head.event_hash,
+            checkpoint=self.checkpoint(connection),
+            genesis_key=self.genesis_key,
+            written_at=head.time,
+            verified_at=verified_at or (before.verified_at if before else None),
+        )
+        try:
+            anchors.write(path, anchor)
+        except OSError as error:
+            raise Unavailable(
+                f"the anchor could not be written: {error}", hint=f"make {path.parent} writable"
+            ) from error
+        self.situation = Situation.OK
+
+    def checkpoint(self, connection: Connection) -> str:
+        """Give the signed note over the whole log as it stands."""
+        tree = self.frontier(connection)
+        note = checkpoints.Checkpoint(checkpoints.origin(self.store_id), tree.size, tree.root())
+        return checkpoints.sign(note, self.key) if self.key else checkpoints.unsigned_note(note)
+
+    def frontier(self, connection: Connection) -> Frontier:
+        """Give the peaks of the tree over the log up to the head."""
+        size = self.head.sequence if self.head else 0
+        if self._frontier is None or self._frontier.size != size:
+            self._frontier = Frontier.load(size, node_reader(connection))
+        return self._frontier
+
+    def revert(self, connection: Connection, head: Head) -> None:
+        """Go back to ``head`` after a transaction that did not commit."""
+        self.head, self._frontier = head, None
+        self.state.load(connection, head.state_root)
+
+    def _head(self) -> Head:
+        if self.head is None:
+            raise RuntimeError("the log was not read yet")
+        return self.head
+
+
+def parsed(row: EventRow) -> Event:
+    """Parse a stored event; one that does not parse is a damaged log, not bad input. Raises Integrity."""
+    try:
+        return parse(row[1])
+    except Invalid as error:
+        raise Integrity(f"event {row[0]} cannot be read: {error.message}", hint=_VERIFY, sequence=row[0]) from error
+
+
+def newest(connection: Connection) -> EventRow:
+    """Read the newest event. Raises Integrity when there is none."""
+    rows = connection.rows("SELECT sequence, body, signature, key_id FROM signed_events ORDER BY sequence DESC LIMIT 1")
+    if not rows:
+        raise Integrity("the log is empty", hint="restore a backup; `ai-memory audit recover` lists what is missing")
+    return _event_row(rows[0])
+
+
+def event_rows(connection: Connection, after: int, limit: int | None = None) -> list[EventRow]:
+    """Read raw events after a sequence, in order."""
+    stop = f" LIMIT {int(limit)}" if limit is not None else ""
+    sql = f"SELECT sequence, body, signature, key_id FROM signed_events WHERE sequence > ? ORDER BY sequence{stop}"
+    return [_event_row(row) for row in connection.rows(sql, [after])]
+
+
+def iterate_events(connection: Connection, page: int = 2_000) -> Iterator[EventRow]:
+    """Walk the whole log in pages, in order of sequence."""
+    after = -(2**62)
+    while rows := event_rows(connection, after, page):
+        yield from rows
+        after = rows[-1][0]
+
+
+def _event_row(row: Sequence[Any]) -> EventRow:
+    sequence, data, signature, key_id = row
+    return int(sequence), bytes(data), None if signature is None else bytes(signature), key_id
+
+
+def hash_at(connection: Connection) -> Callable[[int], str | None]:
+    """Give a function from an event's number to the hash of its body, None where there is none."""
+
+    def look(sequence: int) -> str | None:
+        rows = connection.rows("SELECT body FROM signed_events WHERE sequence = ?", [sequence])
+        return event_hash(bytes(rows[0][0])) if rows else None
+
+    return look
+
+
+def node_reader(connection: Connection) -> Callable[[int, int], bytes]:
+    """Give a function from (level, position) to the hash of a complete subtree of the log's tree."""
+
+    def read(level: int, position: int) -> bytes:
+        rows = connection.rows("SELECT hash FROM merkle_nodes WHERE level = ? AND position = ?", [level, position])
+        if not rows:
+            raise Integrity(f"the log's tree lacks node {level}/{position}", hint=_VERIFY)
+        return bytes.fromhex(rows[0][0])
+
+    return read
+
+
+def state_folder(home: Path) -> Path:
+    """Give the folder for anchors when the caller names none: the user's own state folder, outside every store."""
+    return Path(os.path.expanduser("~")) / ".local" / "state" / "ai-memory"

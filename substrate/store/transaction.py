@@ -1,0 +1,318 @@
+"""Reading rows that match the signed state, and writing rows that cannot be written without their event.
+
+Source: docs/spec/audit.md §1.4-1.5, docs/spec/model.md §4.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from audit.commitment import commitment
+from audit.errors import Integrity, NotFound
+from audit.event import Event, Target
+from substrate import limits
+from substrate.store.db import Connection
+from substrate.store.ledger import Head, Ledger, event_rows, parsed
+from substrate.store.model import Row, row_id
+from substrate.store.state import Change
+
+R = TypeVar("R", bound=Row)
+
+
+class Reader:
+    """A view of the store for one operation; every row it returns was held against the signed state."""
+
+    def __init__(self, connection: Connection, ledger: Ledger) -> None:
+        self._connection, self._ledger = connection, ledger
+
+    @property
+    def head(self) -> Head:
+        """The newest event."""
+        if self._ledger.head is None:
+            raise RuntimeError("the log was not read yet")
+        return self._ledger.head
+
+    @property
+    def store_id(self) -> str:
+        """The identity of this store."""
+        return self._ledger.store_id
+
+    @property
+    def signed(self) -> bool:
+        """Whether events of this store carry signatures."""
+        return self._ledger.genesis_key is not None
+
+    @property
+    def key_id(self) -> str | None:
+        """The id of the key that signs, if there is one here."""
+        return self._ledger.key.key_id if self._ledger.key else None
+
+    def get(self, kind: type[R], *key: Any) -> R | None:
+        """Read one row by its key; None when there is none, and the signed state says so too.
+
+        Raises Integrity when the row was edited, replaced, added or deleted outside the log.
+        """
+        where = " AND ".join(f"{column} = ?" for column in kind.KEY)
+        rows = self._connection.rows(_select(kind, f"WHERE {where}"), list(key))
+        name = row_id(*key)
+        expected = self._ledger.state.expected(self._connection, kind.TABLE, [name])
+        if not rows and name in expected:
+            raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=_HINT, table=kind.TABLE, id=name)
+        return self._verified(kind, rows, expected)[0] if rows else None
+
+    def require(self, kind: type[R], *key: Any) -> R:
+        """Read one row that must be there. Raises NotFound otherwise."""
+        row = self.get(kind, *key)
+        if row is None:
+            raise NotFound(f"no {kind.TABLE} row {row_id(*key)}", hint="check the id")
+        return row
+
+    def select(
+        self,
+        kind: type[R],
+        where: str = "",
+        params: Sequence[Any] = (),
+        *,
+        order: str = "",
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> list[R]:
+        """Read the rows a predicate picks, in ``order``.
+
+        The first such read of a process holds every row of the store against the signed state, so that a row hidden by
+        an edit shows; above ``limits.VERIFY_ROWS`` rows only the rows returned are checked.
+        Raises Integrity naming the first row that differs.
+        """
+        self._verify_whole()
+        tail = f"WHERE {where}" if where else ""
+        tail += f" ORDER BY {order}" if order else ""
+        tail += f" LIMIT {int(limit)}" if limit is not None else ""
+        tail += f" OFFSET {int(offset)}" if offset else ""
+        rows = self._connection.rows(_select(kind, tail), params)
+        names = [row_id(*key) for key in _keys(kind, rows)]
+        return self._verified(kind, rows, self._ledger.state.expected(self._connection, kind.TABLE, names))
+
+    def count(self, kind: type[Row], where: str = "", params: Sequence[Any] = ()) -> int:
+        """Count the rows a predicate picks."""
+        tail = f" WHERE {where}" if where else ""
+        return int(self.query(f"SELECT count(*) FROM {kind.TABLE}{tail}", params)[0][0])
+
+    def query(self, sql: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a query for ids and aggregates; rows shown to anyone come from ``get`` or ``select``."""
+        self._verify_whole()
+        return self._connection.rows(sql, params)
+
+    def events(
+        self, after: int = 0, limit: int | None = None, *, subject: str | None = None, types: Sequence[str] = ()
+    ) -> list[Event]:
+        """Read events after a sequence number, in order, verified one by one as they are parsed."""
+        found: list[Event] = []
+        for row in event_rows(self._connection, after, None if subject or types else limit):
+            event = parsed(row)
+            if (subject is None or event.subject == subject) and (not types or event.type in types):
+                found.append(event)
+                if limit is not None and len(found) >= limit:
+                    break
+        return found
+
+    def _verify_whole(self) -> None:
+        state = self._ledger.state
+        if state.whole:
+            return
+        (count,) = self._connection.rows("SELECT count(*) FROM state_entries")[0]
+        if count > limits.VERIFY_ROWS:
+            return
+        faults = state.faults(self._connection, limit=10)
+        if faults:
+            kind, subject, message = faults[0]
+            raise Integrity(message, hint=_HINT, kind=kind, subject=subject, faults=len(faults))
+
+    def _verified(self, kind: type[R], rows: Sequence[Sequence[Any]], expected: Mapping[str, str]) -> list[R]:
+        found = []
+        for values, key in zip(rows, _keys(kind, rows), strict=True):
+            name = row_id(*key)
+            if commit(kind, values[:-1], values[-1]) != expected.get(name):
+                message = f"{kind.TABLE} {name} is not what the log committed to"
+                raise Integrity(message, hint=_HINT, table=kind.TABLE, id=name)
+            found.append(kind.from_values(values[:-1]))
+        return found
+
+
+_HINT = "run `ai-memory audit verify` to see everything that differs, then restore a backup"
+
+
+class Transaction(Reader):
+    """A write: rows first, then the event that binds them; without an event it cannot commit."""
+
+    def __init__(
+        self, connection: Connection, ledger: Ledger, *, now: str, new_id: Callable[[str], str], actor: str
+    ) -> None:
+        super().__init__(connection, ledger)
+        self.now, self.new_id, self.actor = now, new_id, actor
+        self._changes: list[Change] = []
+
+    @property
+    def sequence(self) -> int:
+        """The number the next event of this transaction will get."""
+        return (self._ledger.head.sequence if self._ledger.head else 0) + 1
+
+    def put(self, *rows: Row) -> None:
+        """Insert rows, or change the ones whose key exists; each gets a new salt and commitment.
+
+        Raises Integrity when a row to be changed is not what the log committed to.
+        """
+        by_kind: dict[type[Row], dict[str, Row]] = {}
+        for row in rows:
+            by_kind.setdefault(type(row), {})[row.row_id] = row
+        for kind, named in by_kind.items():
+            known = (
+                self._pending(kind.TABLE)
+                | self._ledger.state.expected(self._connection, kind.TABLE, list(named)).keys()
+            )
+            fresh = []
+            for name, row in named.items():
+                values, salt = row.values(), secrets.token_hex(32)
+                self._changes.append((kind.TABLE, name, commit(kind, values, salt)))
+                if name in known:
+                    self._update(kind, row, [*values, salt])
+                else:
+                    fresh.append([*values, salt])
+            columns = (*kind.columns(), "salt")
+            for start in range(0, len(fresh), limits.INSERT_ROWS):
+                self._connection.insert(kind.TABLE, columns, fresh[start : start + limits.INSERT_ROWS], _types(kind))
+
+    def delete(self, kind: type[Row], *key: Any) -> None:
+        """Remove a row and its place in the signed state; the next event binds the removal."""
+        where = " AND ".join(f"{column} = ?" for column in kind.KEY)
+        self._connection.run(f"DELETE FROM {kind.TABLE} WHERE {where}", list(key))
+        self._changes.append((kind.TABLE, row_id(*key), None))
+
+    def derived(self, sql: str, params: Sequence[Any] = ()) -> None:
+        """Change a derived table (``schema.DERIVED``): nothing signs those, they can be rebuilt."""
+        self._connection.run(sql, params)
+
+    def event(
+        self,
+        type: str,
+        *,
+        subject: str | None,
+        namespace: str | None,
+        payload: Mapping[str, Any],
+        audience: Sequence[Target] = (),
+        actor: str | None = None,
+    ) -> int:
+        """Record what was done, binding every row put since the last event; return the event's number.
+
+        ``payload`` holds ids and the keys the specification names, never text. Rows that do not fit one event are
+        spread over several of the same type.
+        """
+        changes = list({(table, name): (table, name, c) for table, name, c in self._changes}.values())
+        self._changes = []
+        sequence = 0
+        for part in _portions(changes):
+            sequence = self._ledger.append(
+                self._connection,
+                time=self.now,
+                actor=actor or self.actor,
+                type=type,
+                namespace=namespace,
+                subject=subject,
+                payload=payload,
+                audience=audience,
+                changes=part,
+            )
+        return sequence
+
+    @property
+    def unbound(self) -> int:
+        """How many rows wait for an event."""
+        return len(self._changes)
+
+    def _pending(self, table: str) -> set[str]:
+        state: dict[str, bool] = {}
+        for changed, name, commitment_ in self._changes:
+            if changed == table:
+                state[name] = commitment_ is not None
+        return {name for name, alive in state.items() if alive}
+
+    def _update(self, kind: type[Row], row: Row, values: Sequence[Any]) -> None:
+        """Set only the columns that differ: the engine replaces a row whose indexed column is named, changed or not."""
+        key = [getattr(row, column) for column in kind.KEY]
+        where = " AND ".join(f"{column} = ?" for column in kind.KEY)
+        before = self._connection.rows(_select(kind, f"WHERE {where}"), key)
+        columns = (*kind.columns(), "salt")
+        pairs = [(c, v) for c, v, old in zip(columns, values, before[0], strict=True) if v != old]
+        sets = ", ".join(f"{column} = ?" for column, _ in pairs)
+        self._connection.run(f"UPDATE {kind.TABLE} SET {sets} WHERE {where}", [*(v for _, v in pairs), *key])
+
+    def get(self, kind: type[R], *key: Any) -> R | None:
+        """Read one row by its key, the transaction's own writes included."""
+        if not self._changes:
+            return super().get(kind, *key)
+        where = " AND ".join(f"{column} = ?" for column in kind.KEY)
+        rows = self._connection.rows(_select(kind, f"WHERE {where}"), list(key))
+        expected = self._ledger.state.expected(self._connection, kind.TABLE, [row_id(*key)])
+        return self._verified(kind, rows, self._with_own(kind, expected))[0] if rows else None
+
+    def _verified(self, kind: type[R], rows: Sequence[Sequence[Any]], expected: Mapping[str, str]) -> list[R]:
+        return super()._verified(kind, rows, self._with_own(kind, expected))
+
+    def _with_own(self, kind: type[Row], expected: Mapping[str, str]) -> Mapping[str, str]:
+        if not self._changes:
+            return expected
+        own = {name: c for table, name, c in self._changes if table == kind.TABLE and c is not None}
+        return {**expected, **own}
+
+    def _verify_whole(self) -> None:
+        if not self._changes:
+            super()._verify_whole()
+
+
+def _portions(changes: Sequence[Change]) -> list[list[Change]]:
+    """Cut changes so that each part fits one event; no changes are one empty part."""
+    parts: list[list[Change]] = [[]]
+    size = 0
+    for change in changes:
+        weight = 2 * len(change[1].encode()) + 100  # quotes, the commitment, and an id that JSON escapes
+        if parts[-1] and (size + weight > limits.EVENT_COMMIT_BYTES or len(parts[-1]) >= limits.EVENT_ROWS):
+            parts.append([])
+            size = 0
+        parts[-1].append(change)
+        size += weight
+    return parts
+
+
+def commit(kind: type[Row], values: Sequence[Any], salt: str | None) -> str:
+    """Compute the commitment of a row's column values under its salt."""
+    return commitment(salt or "", kind.TABLE, list(zip(kind.columns(), map(_text, values), strict=True)))
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _select(kind: type[Row], tail: str) -> str:
+    return f"SELECT {', '.join(kind.columns())}, salt FROM {kind.TABLE} {tail}"
+
+
+def _keys(kind: type[Row], rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    places = [kind.columns().index(column) for column in kind.KEY]
+    return [tuple(values[place] for place in places) for values in rows]
+
+
+def _types(kind: type[Row]) -> dict[str, str]:
+    """Name the engine's types of the columns that are not text, from the row's annotations."""
+    types: dict[str, str] = {}
+    for column in kind.columns():
+        annotation = str(kind.__annotations__[column])
+        if annotation.startswith("int"):
+            types[column] = "BIGINT"
+        elif annotation.startswith("bool"):
+            types[column] = "BOOLEAN"
+    return types
