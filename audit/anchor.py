@@ -65,17 +65,22 @@ def read(path: Path) -> Anchor | None:
     except NotFound:
         return None
     try:
-        document = canonical.decode(data)
-        if not isinstance(document, dict) or document.keys() != {field.name for field in fields(Anchor)}:
-            raise Invalid("unknown or missing fields")
-        anchor = Anchor(**document)
-        _check(anchor)
+        anchor = from_document(canonical.decode(data))
     except Invalid as error:
         raise Integrity(
             f"the anchor {path} is damaged: {error}", hint="verify the store, then: ai-memory audit adopt"
         ) from error
     if anchor.store_id != path.stem:
         raise Integrity(f"the anchor {path} is of store {anchor.store_id}", hint="somebody moved it; put it back")
+    return anchor
+
+
+def from_document(document: object) -> Anchor:
+    """Return the anchor a JSON object stands for; raises `Invalid` for anything else."""
+    if not isinstance(document, dict) or document.keys() != {field.name for field in fields(Anchor)}:
+        raise Invalid("unknown or missing fields")
+    anchor = Anchor(**document)
+    _check(anchor)
     return anchor
 
 

@@ -6,6 +6,7 @@ within ±(2⁵³−1), no lone surrogates, at most 32 containers inside one anot
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import NoReturn
 
@@ -49,6 +50,22 @@ def decode(data: bytes, *, limit: int | None = None) -> object:
     if _render(value) != data:
         raise Invalid("JSON that is not in canonical form", hint="the bytes were changed after they were written")
     return value
+
+
+def to_base64(data: bytes) -> str:
+    """Return standard base64 with padding, the only form `from_base64` reads."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def from_base64(text: object) -> bytes:
+    """Return the bytes that `to_base64` writes as `text`; raises `Invalid` for every other spelling."""
+    try:
+        data = base64.b64decode(text, validate=True) if isinstance(text, str) else b""
+    except ValueError as error:  # binascii.Error, or a character beyond ASCII
+        raise Invalid("not base64") from error
+    if to_base64(data) != text:
+        raise Invalid("not base64")
+    return data
 
 
 # Within the restricted form the standard library's C encoder writes what `rfc8785` writes, at a tenth of the

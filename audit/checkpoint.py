@@ -8,13 +8,12 @@ Source: docs/spec/audit.md §2.2.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from audit.canonical import from_base64, to_base64
 from audit.errors import Integrity, Invalid
 from audit.keys import Key, is_public, verify_raw
 
@@ -35,7 +34,7 @@ class Checkpoint:
 
     def text(self) -> str:
         """Return the three lines that are signed."""
-        return f"{self.origin}\n{self.size}\n{_base64(self.root)}\n"
+        return f"{self.origin}\n{self.size}\n{to_base64(self.root)}\n"
 
 
 def origin(store_id: str) -> str:
@@ -47,7 +46,7 @@ def sign(checkpoint: Checkpoint, key: Key) -> str:
     """Return the signed note; the key's name is the checkpoint's origin."""
     unsigned = unsigned_note(checkpoint)
     signature = _key_hash(checkpoint.origin, key.public) + key.sign_raw(checkpoint.text().encode())
-    return f"{unsigned}— {checkpoint.origin} {_base64(signature)}\n"
+    return f"{unsigned}— {checkpoint.origin} {to_base64(signature)}\n"
 
 
 def unsigned_note(checkpoint: Checkpoint) -> str:
@@ -97,8 +96,8 @@ def _split(note: str) -> tuple[str, list[tuple[str, bytes]]]:
 
 def _parse_signature(line: str) -> tuple[str, bytes]:
     parts = line.split(" ")
-    raw = _unbase64(parts[-1])
-    if len(parts) != 3 or parts[0] != "—" or not _KEY_NAME(parts[1]) or raw is None or len(raw) < 5:
+    raw = from_base64(parts[-1])
+    if len(parts) != 3 or parts[0] != "—" or not _KEY_NAME(parts[1]) or len(raw) < 5:
         raise Invalid(f"not a signature line: {line!r:.80}")
     return parts[1], raw
 
@@ -108,27 +107,14 @@ def _parse_text(text: str) -> Checkpoint:
     lines = text.split("\n")[:-1]
     if len(lines) < 3 or not all(lines):
         raise Invalid("not a checkpoint: three lines are expected before the blank one")
-    root = _unbase64(lines[2])
-    if not _SIZE(lines[1]) or root is None or len(root) != 32:
+    root = from_base64(lines[2])
+    if not _SIZE(lines[1]) or len(root) != 32:
         raise Invalid("not a checkpoint: its size or its root is malformed")
     return Checkpoint(lines[0], int(lines[1]), root)
 
 
 def _key_hash(name: str, public_hex: str) -> bytes:
     return hashlib.sha256(name.encode() + b"\n" + _ED25519 + bytes.fromhex(public_hex)).digest()[:4]
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
-
-
-def _unbase64(text: str) -> bytes | None:
-    """Return the bytes of canonical base64, or None."""
-    try:
-        data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return data if _base64(data) == text else None
 
 
 def _is_unicode(text: str) -> bool:

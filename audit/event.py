@@ -61,7 +61,7 @@ class Event:
 FIELDS = tuple(field.name for field in fields(Event))
 _HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
 _HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII).fullmatch
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z", re.ASCII).fullmatch
 
 
 def body(event: Event) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from nacl import bindings
@@ -19,6 +20,7 @@ from audit.event import PURPOSES, pre_authentication
 
 SEED_BYTES = 32
 SIGNATURE_BYTES = 64
+_SIGNATURE = re.compile(r"[0-9a-f]{128}").fullmatch
 _PUBLIC = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
@@ -101,9 +103,26 @@ def verify_raw(public_hex: str, message: bytes, signature: bytes) -> bool:
     return True
 
 
-def manifest(store_id: str, epoch: int, previous: str | None, public: str) -> bytes:
-    """Return what a new key countersigns, for the purpose `key-manifest`, to take over a store from `epoch` on.
+def rotation(store_id: str, epoch: int, previous: str | None, new: Key) -> dict[str, object]:
+    """Return the payload of the `key_rotated` event that puts `new` in the place of `previous` from `epoch` on.
 
-    It stands in the `key_rotated` event, signed by the previous key. Source: docs/spec/audit.md §3.
+    The event is signed by the previous key over the new one; the payload carries the new key's countersignature.
+    Source: docs/spec/audit.md §3.
     """
+    countersignature = sign(new, "key-manifest", _manifest(store_id, epoch, previous, new.public))
+    return {"epoch": epoch, "public_key": new.public, "countersignature": countersignature.hex()}
+
+
+def rotated(store_id: str, epoch: int, previous: str | None, payload: Mapping[str, object]) -> str | None:
+    """Return the public key a `key_rotated` payload puts in place from `epoch` on, or None when it is not valid."""
+    public, countersignature = payload.get("public_key"), payload.get("countersignature")
+    if payload.get("epoch") != epoch or not isinstance(public, str) or not is_public(public):
+        return None
+    if not isinstance(countersignature, str) or not _SIGNATURE(countersignature):
+        return None
+    manifest = _manifest(store_id, epoch, previous, public)
+    return public if verify(public, "key-manifest", manifest, bytes.fromhex(countersignature)) else None
+
+
+def _manifest(store_id: str, epoch: int, previous: str | None, public: str) -> bytes:
     return canonical.encode({"epoch": epoch, "previous": previous, "public_key": public, "store_id": store_id})
