@@ -115,14 +115,12 @@ def check_note(note: str, stores: set[str], keys: list[str], leaves: list[bytes]
     lines, signatures = head.split("\n"), tail.split("\n")
     need(blank and len(lines) >= 3 and all(lines) and signatures.pop() == "", "a checkpoint is malformed")
     need(text(lines[1], r"0|[1-9][0-9]{0,15}"), "a checkpoint's size is malformed")
-    origin, size, root = lines[0], int(lines[1]), read_base64(lines[2])
-    blobs = []
+    origin, size, root, blobs = lines[0], int(lines[1]), read_base64(lines[2]), []
     for line in signatures:
         need(re.fullmatch(r"— [^\s+]+ \S+", line), "a signature line is malformed")
-        _, name, blob = line.split(" ")
-        need(len(read_base64(blob)) > 4, "a signature line is malformed")
-        if name == origin:
-            blobs.append(read_base64(blob))
+        blob = read_base64(line.split(" ")[2])
+        need(len(blob) > 4, "a signature line is malformed")
+        blobs += [blob] if line.split(" ")[1] == origin else []
 
     def signed_by(public: str) -> bool:
         key_hash = sha256(f"{origin}\n\x01".encode() + bytes.fromhex(public))[:4]
@@ -197,10 +195,8 @@ def read_event(body: bytes) -> dict[str, Any]:
         need(isinstance(commit, list) and len(commit) == 3 and text(commit[0]), "commits are malformed")
         need(isinstance(commit[1], str), "commits are malformed")
         need(commit[2] is None or text(commit[2], HASH), "commits are malformed")
-    need(
-        len({tuple(commit[:2]) for commit in event["commits"]}) == len(event["commits"]),
-        "a row is committed twice in one event",
-    )
+    rows = {tuple(commit[:2]) for commit in event["commits"]}
+    need(len(rows) == len(event["commits"]), "a row is committed twice in one event")
     return event
 
 
