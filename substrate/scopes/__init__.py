@@ -1,1 +1,1 @@
-"""Decide who may do what: principals, namespaces and the one access function."""
+"""Who may do what, written once: principals, namespaces, and the one access function."""
