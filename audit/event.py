@@ -25,7 +25,7 @@ _TYPES = """
     rules_changed request_filed request_answered request_withdrawn session_opened session_closed index_shown
     persona_generated plan_applied pass_ended membership_changed key_added key_revoked store_rewritten
     store_created persona_failed persona_refused erased key_rotated checkpoint_adopted rollback_accepted restored
-    store_forked entity_changed policy_changed session_redone decision_recorded
+    store_forked entity_changed policy_changed session_redone decision_recorded memory_linked
 """
 TYPES = frozenset(_TYPES.split())
 
@@ -138,7 +138,7 @@ def _check(event: Event) -> None:
     """Refuse an event with a field out of form, naming the field."""
     if type(event.v) is not int or event.v != VERSION:
         _refuse("v", str(VERSION))
-    if event.type not in TYPES:
+    if not isinstance(event.type, str) or event.type not in TYPES:
         raise Invalid(f"unknown event type {event.type!r:.60}", hint="a newer release may have written it")
     for name in ("seq", "epoch"):
         number = getattr(event, name)

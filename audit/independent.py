@@ -25,7 +25,7 @@ memory_added memory_deleted memory_superseded memory_retired soul_changed prefer
 rules_changed request_filed request_answered request_withdrawn session_opened session_closed index_shown
 persona_generated plan_applied pass_ended membership_changed key_added key_revoked store_rewritten store_created
 persona_failed persona_refused erased key_rotated checkpoint_adopted rollback_accepted restored store_forked
-entity_changed policy_changed session_redone decision_recorded
+entity_changed policy_changed session_redone decision_recorded memory_linked
 """
 EVENT = "v store_id seq prev epoch key_id time actor namespace type subject payload audience commits state_root"
 ANCHOR = "store_id sequence event_hash checkpoint genesis_key written_at verified_at"
