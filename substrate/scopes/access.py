@@ -20,7 +20,7 @@ from substrate.scopes.caller import Caller
 from substrate.scopes.relations import Standing, Target
 from substrate.scopes.rules import ACTIONS, Ruling, Verdict, rule
 from substrate.store.model import MembershipRow, MemoryRow, NamespaceRow, PrincipalRow
-from substrate.store.transaction import Reader
+from substrate.store.transaction import Reader, Transaction
 
 # What an action on one row asks, for rows the curator wrote and for all others.
 _ROW_ACTIONS: Final = {
@@ -48,7 +48,7 @@ _HINTS: Final = {
 def missing(what: str, ref: object) -> NotFound:
     """Make the one answer for what is absent and for what the caller may not read; `what` is a word such as memory."""
     return NotFound(
-        f"no {what} {quote(ref)}", hint=f"it does not exist, or you may not read it: check the {what}'s name"
+        f"no {what} {quote(ref)}", hint="check the spelling; what you may not read is answered the same way"
     )
 
 
@@ -69,16 +69,16 @@ def check_row(r: Reader, caller: Caller, action: str, row: MemoryRow) -> None:
     """
     curated = row.origin == "curator"
     action, reading = _ROW_ACTIONS[action][not curated], _ROW_ACTIONS["read"][not curated]
-    standing, target = standing_of(r, caller, row.namespace), replace(target_of(r, row.namespace), author=row.by_id)
-    if rule(standing, reading, target).verdict < Verdict.YES or not _applies(row, caller):
+    stands, scope = standing_of(r, caller, row.namespace), replace(target_of(r, row.namespace), author=row.by_id)
+    if rule(stands, reading, scope).verdict < Verdict.YES or not _applies(row, caller):
         raise missing("memory", row.id)
-    enforce(rule(standing, action, target), action, "memory", row.id)
+    enforce(rule(stands, action, scope), action, "memory", row.id)
 
 
 def ruling(r: Reader, caller: Caller, action: str, namespace: str) -> Ruling:
     """Answer with the verdict itself, for callers that act on PROPOSE or on a reason."""
-    target = target_of(r, namespace)
-    return rule(standing_of(r, caller, namespace), action, target)
+    scope = target_of(r, namespace)
+    return rule(standing_of(r, caller, namespace), action, scope)
 
 
 def enforce(found: Ruling, action: str, what: str, ref: str) -> None:
@@ -97,21 +97,50 @@ def readable(r: Reader, caller: Caller) -> frozenset[str]:
     """Name every namespace the caller may read; `global` always exists.
 
     Of a namespace where only the curator's rows are readable the path stands with a mark that no path can hold, so it
-    matches no namespace in a query and `visible` still finds it. Three bulk reads, whatever the number of namespaces.
+    matches no namespace in a query and `visible` still finds it. Three bulk reads, whatever the number of namespaces;
+    none while no event since the last answer touched what access looks at.
     """
+    if isinstance(r, Transaction):
+        return _readable(r, caller)
+    key, head = (r.store_id, caller), r.head
+    sequence, event_hash, found = _answers.get(key, (0, "", frozenset()))
+    if event_hash != head.event_hash:
+        if not (event_hash and _same_since(r, sequence, event_hash)):
+            found = _readable(r, caller)
+        if len(_answers) >= _ANSWERS:
+            _answers.clear()
+        _answers[key] = (head.sequence, head.event_hash, found)
+    return found
+
+
+_ANSWERS: Final = 256
+_answers: dict[tuple[str, Caller], tuple[int, str, frozenset[str]]] = {}
+_LOOKED_AT: Final = frozenset(row.TABLE for row in (NamespaceRow, PrincipalRow, MembershipRow))
+
+
+def _same_since(r: Reader, sequence: int, event_hash: str) -> bool:
+    """Tell whether no event after this one changed a row that access looks at; more than a few are not looked through."""
+    if r.head.sequence - sequence > _ANSWERS:
+        return False
+    events = r.events(after=sequence)
+    touched = any(commit[0] in _LOOKED_AT for event in events for commit in event.commits)
+    return bool(events) and events[0].prev == event_hash and not touched
+
+
+def _readable(r: Reader, caller: Caller) -> frozenset[str]:
     rows = {row.path: row for row in r.select(NamespaceRow)}
     subjects = {row.id: row for row in r.select(PrincipalRow)}
     memberships: dict[str, list[MembershipRow]] = {}
     for membership in r.select(MembershipRow, "left_at IS NULL"):
         memberships.setdefault(membership.principal_id, []).append(membership)
-    standing = _standing(caller, subjects.get(caller.id), memberships.get(caller.id, ()))
+    stands = standing(caller, subjects.get(caller.id), memberships.get(caller.id, ()))
     found = set()
     for path in rows.keys() | {paths.GLOBAL}:
         subject = paths.subject_of(path) or ""
-        target = _target(path, rows, subjects.get(subject), memberships.get(subject, ()))
-        if rule(standing, "read", target).verdict == Verdict.YES:
+        scope = target(path, rows, subjects.get(subject), memberships.get(subject, ()))
+        if rule(stands, "read", scope).verdict == Verdict.YES:
             found.add(path)
-        elif rule(standing, "read_curated", target).verdict == Verdict.YES:
+        elif rule(stands, "read_curated", scope).verdict == Verdict.YES:
             found.add(path + _CURATED)
     return frozenset(found)
 
@@ -145,10 +174,10 @@ def standing_of(r: Reader, caller: Caller, path: str) -> Standing:
     row, project = r.get(PrincipalRow, caller.id), paths.project_of(path)
     if project is not None:
         membership = r.get(MembershipRow, project, caller.id)
-        return _standing(caller, row, [membership] if membership and membership.left_at is None else [])
+        return standing(caller, row, [membership] if membership and membership.left_at is None else [])
     if caller.kind == "human" and paths.kind_of(path) != "agent":
-        return _standing(caller, row, [])
-    return _standing(caller, row, memberships_of(r, caller.id))
+        return standing(caller, row, [])
+    return standing(caller, row, memberships_of(r, caller.id))
 
 
 def target_of(r: Reader, path: str) -> Target:
@@ -156,8 +185,8 @@ def target_of(r: Reader, path: str) -> Target:
     rows = {place: row for place in paths.chain(paths.parse(path)) if (row := r.get(NamespaceRow, place))}
     subject = paths.subject_of(path)
     if subject is None:
-        return _target(path, rows, None, ())
-    return _target(path, rows, r.get(PrincipalRow, subject), memberships_of(r, subject))
+        return target(path, rows, None, ())
+    return target(path, rows, r.get(PrincipalRow, subject), memberships_of(r, subject))
 
 
 def memberships_of(r: Reader, principal_id: str) -> list[MembershipRow]:
@@ -165,20 +194,24 @@ def memberships_of(r: Reader, principal_id: str) -> list[MembershipRow]:
     return r.select(MembershipRow, "principal_id = ? AND left_at IS NULL", (principal_id,), order="project")
 
 
-def _standing(caller: Caller, row: PrincipalRow | None, memberships: Iterable[MembershipRow]) -> Standing:
+def standing(caller: Caller, row: PrincipalRow | None, memberships: Iterable[MembershipRow]) -> Standing:
+    """Put together what is known of a caller: its principal's row and its live memberships. Pure."""
     live = row is not None and row.retired_at is None and row.kind == caller.kind
     return Standing(
         caller=caller, registered=live, owner_id=row.owner_id if row else None, memberships=tuple(memberships)
     )
 
 
-def _target(
+def target(
     path: str,
     rows: Mapping[str, NamespaceRow],
     subject: PrincipalRow | None,
     memberships: Iterable[MembershipRow],
 ) -> Target:
-    """Put a target together: policy field by field leaf first, access the strictest along the path."""
+    """Put together what is known of a namespace: policy leaf first, access the strictest along the path. Pure.
+
+    `rows` are those namespaces of the path's chain that exist; `memberships` are the subject's live ones.
+    """
     chain = [row for place in paths.chain(path) if (row := rows.get(place))]
     own = {row.path: row.policy for row in chain}
     kind = paths.kind_of(path)
@@ -187,6 +220,6 @@ def _target(
         exists=path in rows or path == paths.GLOBAL,
         access=max((row.access for row in chain), key=_ACCESS_ORDER.index, default="rw"),
         policy={field: policies.resolve(own, path, field)[0] for field in policies.ACCESS_FIELDS.get(kind, ())},
-        subject=subject if subject is not None and subject.kind == kind else None,
+        subject=subject if subject is not None and paths.scope_of(subject.kind, subject.id) == path else None,
         memberships=tuple(memberships),
     )

@@ -197,15 +197,13 @@ RULES: Final[Mapping[str, Mapping[str, Rule]]] = {
 
 READS: Final = frozenset({"read", "read_curated"})
 CHANGES: Final = frozenset({"write", "write_curated", "edit_curated", "forget", "forget_curated"})
-# What makes the scope known to a caller whom no grant admits.
+# What one has to be able to read for a refusal to say FORBIDDEN; memory, where nothing else is named.
 _KNOWN_BY: Final = {
-    "write_soul": "read_soul",
-    "rollback_soul": "read_soul",
-    "read_soul_versions": "read_soul",
-    "write_preferences": "read_preferences",
-    "propose_preferences": "read_preferences",
+    **dict.fromkeys((action for action in ACTIONS if action.endswith(("_soul", "_versions", "_outline"))), "read_soul"),
+    **dict.fromkeys((action for action in ACTIONS if action.endswith("_preferences")), "read_preferences"),
 }
-_BEFORE_IT_EXISTS: Final = frozenset({"create", "write", "write_curated", "policy"})
+_MADE_BY_USE: Final = frozenset({"plain", "role"})
+_BEFORE_IT_EXISTS: Final = frozenset({"write", "write_curated", "policy"})
 
 
 def rule(standing: Standing, action: str, target: Target) -> Ruling:
@@ -214,15 +212,14 @@ def rule(standing: Standing, action: str, target: Target) -> Ruling:
     A scope whose access is `off` shows no memory to anybody; in one that is `ro` none changes.
     """
     kind = paths.kind_of(target.path)
-    if not target.exists and not (action == "create" or (kind in ("plain", "role") and action in _BEFORE_IT_EXISTS)):
-        return Ruling(Verdict.NOT_FOUND)
-    if target.access == "off" and action in READS | CHANGES:
+    absent = not target.exists and not (kind in _MADE_BY_USE and action in _BEFORE_IT_EXISTS) and action != "create"
+    if absent or action not in RULES[kind] or (target.access == "off" and action in READS | CHANGES):
         return Ruling(Verdict.NOT_FOUND)
     stands = relations(standing, target)
 
     def best(asked: str) -> Ruling:
         found = Ruling(Verdict.NOT_FOUND)
-        for grant in RULES[kind].get(asked, ()):
+        for grant in RULES[kind][asked]:
             better = grant.verdict > found.verdict and grant.relations & stands
             if better and (not grant.when or CONDITIONS[grant.when][1](standing, target)):
                 found = Ruling(grant.verdict, grant.reason)
