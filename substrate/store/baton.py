@@ -93,12 +93,12 @@ class Baton:
                 hint="check the folder's permissions and free space",
                 path=str(self._lock_path.parent),
             ) from error
-        self._since = self._last = time.monotonic()
         try:
             self._opened()
         except BaseException:
             self._give_up()
             raise
+        self._since = self._last = time.monotonic()  # the slice is for work; opening does not count
 
     def _give_up(self) -> None:
         fd, self._lock_fd = self._lock_fd, None
@@ -115,10 +115,10 @@ class Baton:
                 return self._name_holder(fd)
             with self._ticket() as ticket:
                 deadline = time.monotonic() + self._wait_s
-                while not (self._first_is(ticket) and _try_lock(fd)):
+                while (ahead := self._ahead_of(ticket)) or not _try_lock(fd):
                     if time.monotonic() >= deadline:
                         raise self._busy(fd)
-                    time.sleep(_POLL_S)
+                    time.sleep(_POLL_S * (1 + 3 * min(ahead, 5)))  # those further back look less often
             return self._name_holder(fd)
         except BaseException:
             os.close(fd)
@@ -165,13 +165,12 @@ class Baton:
             path.unlink(missing_ok=True)
             os.close(fd)
 
-    def _first_is(self, ticket: str) -> bool:
-        for name in self._waiting():
-            if name >= ticket:
-                return True
-            if not self._swept(self._queue / name):
-                return False
-        return True
+    def _ahead_of(self, ticket: str) -> int:
+        """Count the living tickets before this one; only the first of them is looked at closely."""
+        ahead = [name for name in self._waiting() if name < ticket]
+        while ahead and self._swept(self._queue / ahead[0]):
+            ahead.pop(0)
+        return len(ahead)
 
     def _swept(self, path: Path) -> bool:
         """Remove the ticket if its owner died; say whether it is gone."""

@@ -187,7 +187,7 @@ class Database:
     def _open_file(self) -> None:
         connection = Connection(self.home / FILE, read_only=self.read_only, settings=self._settings)
         try:
-            if not self.read_only:
+            if not (self.read_only or self._ledger.head):
                 migrate(connection)
             self._ledger.refresh(connection)
         except BaseException:

@@ -239,7 +239,7 @@ class Ledger:
         """Give the peaks of the tree over the log up to the head."""
         size = self.head.sequence if self.head else 0
         if self._frontier is None or self._frontier.size != size:
-            self._frontier = Frontier.load(size, node_reader(connection))
+            self._frontier = Frontier.load(size, _peaks(connection, size))
         return self._frontier
 
     def revert(self, connection: Connection, head: Head) -> None:
@@ -307,6 +307,30 @@ def node_reader(connection: Connection) -> Callable[[int, int], bytes]:
         if not rows:
             raise Integrity(f"the log's tree lacks node {level}/{position}", hint=_VERIFY)
         return bytes.fromhex(rows[0][0])
+
+    return read
+
+
+def _peaks(connection: Connection, size: int) -> Callable[[int, int], bytes]:
+    """Read the peaks of a tree of ``size`` leaves in one query; the function given answers from them."""
+    places, start = [], 0
+    for level in range(size.bit_length() - 1, -1, -1):
+        if size >> level & 1:
+            places.append((level, start >> level))
+            start += 1 << level
+    found = {
+        (level, position): bytes.fromhex(digest)
+        for level, position, digest in connection.rows(
+            "SELECT m.level, m.position, m.hash FROM merkle_nodes m JOIN (SELECT unnest(?::INTEGER[]) AS l,"
+            " unnest(?::BIGINT[]) AS p) w ON m.level = w.l AND m.position = w.p",
+            [[level for level, _ in places], [position for _, position in places]],
+        )
+    }
+
+    def read(level: int, position: int) -> bytes:
+        if (level, position) not in found:
+            raise Integrity(f"the log's tree lacks node {level}/{position}", hint=_VERIFY)
+        return found[level, position]
 
     return read
 

@@ -25,25 +25,32 @@ class SignedState:
 
     def __init__(self) -> None:
         self._tree: StateTree | None = None
+        self._digests: list[str] = []
         self._buckets: dict[int, dict[tuple[str, str], str]] = {}
         self.whole = False
 
     def load(self, connection: Connection, root: str) -> None:
         """Read every bucket's digest and hold them against the root that the newest event signs.
 
-        Raises Integrity when they differ. Buckets kept from before are dropped.
+        Raises Integrity when they differ. Buckets kept from before stay where their digest is the same.
         """
         found = connection.rows("SELECT bucket, digest FROM state_buckets ORDER BY bucket")
         if [bucket for bucket, _ in found] != list(range(BUCKETS)):
             raise Integrity("the table of row digests is incomplete", hint=_HINT)
+        digests = [digest for _, digest in found]
         try:
-            tree = StateTree([digest for _, digest in found])
+            if self._tree is None:
+                self._tree = StateTree(digests)
+            else:
+                changed = {b: d for b, (d, old) in enumerate(zip(digests, self._digests, strict=True)) if d != old}
+                self._tree.update(changed)
+                for bucket in changed:
+                    self._buckets.pop(bucket, None)
         except Invalid as error:
             raise Integrity("the table of row digests is malformed", hint=_HINT) from error
-        if tree.root() != root:
+        self._digests = digests
+        if self._tree.root() != root:
             raise Integrity("the table of row digests does not match the newest signed event", hint=_HINT)
-        self._tree = tree
-        self._buckets.clear()
 
     @property
     def root(self) -> str:
@@ -94,6 +101,8 @@ class SignedState:
             digests[bucket] = bucket_digest((t, r, c) for (t, r), c in kept.items())
         self._write(connection, fresh, changed, gone, digests)
         self._loaded.update(digests)
+        for bucket, digest in digests.items():
+            self._digests[bucket] = digest
         return self._loaded.root()
 
     def _write(
@@ -158,9 +167,8 @@ class SignedState:
 
 def _filled_tables(connection: Connection) -> dict[str, list[str]]:
     """Name the committed tables that hold rows or should, with their columns but the salt, in table order."""
-    counts = " UNION ALL ".join(f"SELECT '{table}' AS tbl FROM {table} LIMIT 1" for table in schema.COMMITTED)
-    counts = counts.replace("SELECT", "(SELECT").replace("LIMIT 1", "LIMIT 1)")
-    filled = {t for (t,) in connection.rows(f"{counts} UNION SELECT DISTINCT tbl FROM state_entries")}
+    some = " UNION ALL ".join(f"(SELECT '{table}' AS tbl FROM {table} LIMIT 1)" for table in schema.COMMITTED)
+    filled = {t for (t,) in connection.rows(f"{some} UNION SELECT DISTINCT tbl FROM state_entries")}
     unknown = filled - schema.COMMITTED.keys()
     if unknown:
         raise Integrity(f"the signed state names unknown tables: {', '.join(sorted(unknown))}", hint=_HINT)
