@@ -61,7 +61,7 @@ def test_the_digest_of_a_bucket_does_not_depend_on_the_order_of_its_entries():
 
 
 def test_an_empty_store_has_a_fixed_root():
-    assert state.EMPTY_BUCKET == hashlib.sha256(b"").hexdigest()
+    assert hashlib.sha256(b"").hexdigest() == state.EMPTY_BUCKET
     assert state.StateTree().root() == root_from_scratch({})
     assert state.StateTree().root() == "32bf4a7b01842af09c90fef8a6996a43f4d9389d71f9b8678fa05992ce572073"
 
