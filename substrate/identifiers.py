@@ -10,11 +10,13 @@ Source: docs/spec/requirements.md S1-34, S2-4, S2-5, S3-44; docs/spec/persona.md
 import re
 import unicodedata
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from itertools import islice
 
 from substrate import limits
 from substrate.errors import Invalid
 from substrate.escape import INVISIBLE, quote
+from substrate.secrets import redact
 
 _SEGMENT = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -24,6 +26,9 @@ _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _EMPTY = re.compile(rf"[\s\x00-\x1f\x7f-\x9f{INVISIBLE}]*")
 _WORD = re.compile(r"[^\W\d_]+")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CLOCK = re.compile(r"[Tt ]([0-9]{2}:[0-9]{2})(:[0-9]{2})?(?:\.([0-9]{1,9}))?([Zz]|[+-][0-9]{2}:[0-9]{2})?")
+_DIGITS = re.compile(r"[0-9]{1,10}")
 
 # Cyrillic and Greek letters drawn like Latin ones. Greek symbols that stand alone (TNF-α, μ-opioid) are no disguise.
 _CYRILLIC = "авекмнорстухьіјѕһӏԁԛԝ" + "АВЕКМНОРСТУХІЈЅҺӀԌԚԜ"
@@ -62,14 +67,14 @@ def check_entity_id(raw: str, *, field: str = "entity_id") -> str:
         raise _invalid(
             field,
             "too_long",
-            f"{quote(trimmed)} has {size} bytes, at most {limits.ENTITY_ID_BYTES}",
+            f"{_shown(trimmed)} has {size} bytes, at most {limits.ENTITY_ID_BYTES}",
             "use a short id and put the full name into the title",
         )
     if disguised := _disguised(unicodedata.normalize("NFKC", trimmed)):
         raise _invalid(
             field,
             "mixed_scripts",
-            f"{quote(trimmed)} mixes Latin letters with look-alikes of another script in {quote(disguised)}",
+            f"{_shown(trimmed)} mixes Latin letters with look-alikes of another script in {_shown(disguised)}",
             "write each word of the id in one alphabet",
         )
     return trimmed
@@ -83,14 +88,14 @@ def check_namespace(path: str, *, field: str = "namespace") -> str:
         raise _invalid(
             field,
             "too_long",
-            f"{quote(text)} has {len(text)} characters, at most {limits.NAMESPACE_BYTES}",
+            f"{_shown(text)} has {len(text)} characters, at most {limits.NAMESPACE_BYTES}",
             "use fewer or shorter segments",
         )
     if ".." in text or not all(_SEGMENT.fullmatch(segment) for segment in segments):
         raise _invalid(
             field,
             "pattern",
-            f"{quote(text)} is not a namespace path",
+            f"{_shown(text)} is not a namespace path",
             "lower-case letters, digits, '.', '_' and '-' in segments joined by single '/', each starting with a "
             "letter or digit, for example 'team/alpha'",
         )
@@ -107,9 +112,9 @@ def check_name(name: str, *, field: str = "name") -> str:
     if not _NAME.fullmatch(text):
         slug = re.sub(r"[^a-z0-9]+", "-", fold(text[:200])).strip("-")[: limits.NAME_CHARS].strip("-")
         hint = f"{rule}; try '{slug}'" if slug and slug not in limits.RESERVED_NAMES else rule
-        raise _invalid(field, "pattern", f"{quote(text)} is not a plain name", hint)
+        raise _invalid(field, "pattern", f"{_shown(text)} is not a plain name", hint)
     if text in limits.RESERVED_NAMES:
-        raise _invalid(field, "reserved", f"{quote(text)} is reserved for the memory index", "choose another name")
+        raise _invalid(field, "reserved", f"{_shown(text)} is reserved for the memory index", "choose another name")
     return text
 
 
@@ -118,14 +123,14 @@ def check_tag(tag: str, *, field: str = "tags") -> str:
     text = _string(field, tag)
     if not _TAG.fullmatch(text):
         hint = f"a tag is 1 to {limits.TAG_CHARS} lower-case letters, digits and '-'"
-        raise _invalid(field, "pattern", f"{quote(text)} is not a tag", hint)
+        raise _invalid(field, "pattern", f"{_shown(text)} is not a tag", hint)
     return text
 
 
 def check_tags(tags: Iterable[str], *, field: str = "tags") -> tuple[str, ...]:
     """Return the tags in order, each once, at most `limits.TAGS` of them."""
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Iterable):
-        raise _invalid(field, "type", f"{quote(tags)} is not a list of tags", 'pass a list, for example ["billing"]')
+        raise _invalid(field, "type", f"{_shown(tags)} is not a list of tags", 'pass a list, for example ["billing"]')
     given = list(islice(tags, limits.BATCH_MAX))
     checked = tuple(dict.fromkeys(check_tag(tag, field=field) for tag in given))
     if len(checked) > limits.TAGS:
@@ -162,22 +167,78 @@ def check_line(field: str, text: str, limit_chars: int = limits.TITLE_CHARS) -> 
         raise _invalid(
             field,
             "control_character",
-            f"{quote(given)} holds a line break or control character",
+            f"{_shown(given)} holds a line break or control character",
             "write it on one line",
         )
     if len(given) > limit_chars:
         raise _invalid(
             field,
             "too_long",
-            f"{quote(given)} has {len(given)} characters, at most {limit_chars}",
+            f"{_shown(given)} has {len(given)} characters, at most {limit_chars}",
             "shorten it and keep the rest in the content",
         )
     return given
 
 
+def check_time(field: str, text: str, now: str | None = None) -> str:
+    """Return a time as fixed-width UTC text, `2026-05-14T09:30:00.000000Z`.
+
+    Takes a date (its first moment in UTC) or an RFC 3339 date-time with its offset; digits past the microsecond are
+    cut. Refused: a date-time without an offset, days and hours that do not exist (leap seconds and the year 0
+    included), and, where `now` is given, times more than `limits.FUTURE_YEARS` years after it.
+    """
+    given = _string(field, text).strip()
+    shown = _shown(given)
+    example = "write 2026-05-14 or 2026-05-14T09:30:00Z"
+    clock = _CLOCK.fullmatch(given[10:]) if given[10:] else None
+    if not _DATE.fullmatch(given[:10]) or (given[10:] and not clock):
+        raise _invalid(field, "pattern", f"{shown} is not a date or time", example)
+    if clock and not clock[4]:
+        raise _invalid(field, "no_offset", f"{shown} does not say its time zone", "end it in Z for UTC, or +02:00")
+    try:
+        if clock:
+            fraction = (clock[3] or "").ljust(6, "0")[:6]
+            offset = clock[4].upper().replace("Z", "+00:00")
+            moment = datetime.fromisoformat(f"{given[:10]}T{clock[1]}{clock[2] or ':00'}.{fraction}{offset}")
+        else:
+            moment = datetime.fromisoformat(f"{given}T00:00+00:00")
+        normal = moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    except (ValueError, OverflowError):
+        raise _invalid(field, "no_such_time", f"{shown} does not exist in the calendar", example) from None
+    if now is not None and normal > f"{int(now[:4]) + limits.FUTURE_YEARS:04d}{now[4:]}":
+        raise _invalid(field, "future", f"{shown} is over {limits.FUTURE_YEARS} years ahead", "check the year")
+    return normal
+
+
+def check_limit(
+    value: object, *, field: str = "limit", default: int = limits.LIST_DEFAULT, most: int = limits.LIST_MAX
+) -> int:
+    """Return how many results are wanted, from 1 to `most`; None is `default`. Takes an int or its digits."""
+    return default if value is None else _whole_number(field, value, 1, most)
+
+
+def check_offset(value: object, *, field: str = "offset") -> int:
+    """Return how many results to skip, from 0 to `limits.OFFSET_MAX`; None is 0. Takes an int or its digits."""
+    return 0 if value is None else _whole_number(field, value, 0, limits.OFFSET_MAX)
+
+
+def _shown(value: object) -> str:
+    """Show a refused value, without a credential that it may hold."""
+    return quote(redact(value[: 4 * limits.QUOTE_CHARS]) if isinstance(value, str) else value)
+
+
+def _whole_number(field: str, value: object, least: int, most: int) -> int:
+    number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+        raise _invalid(
+            field, "range", f"{_shown(value)} is not a whole number from {least} to {most}", f"for example {most}"
+        )
+    return number
+
+
 def _string(field: str, value: object) -> str:
     if not isinstance(value, str):
-        raise _invalid(field, "type", f"{quote(value)} is not text", "pass a string")
+        raise _invalid(field, "type", f"{_shown(value)} is not text", "pass a string")
     return value
 
 
@@ -189,7 +250,7 @@ def _refuse_characters(field: str, text: str) -> None:
     ):
         if found := pattern.search(text):
             raise _invalid(
-                field, code, f"{quote(text)} holds {what} (U+{ord(found[0]):04X})", "use visible characters only"
+                field, code, f"{_shown(text)} holds {what} (U+{ord(found[0]):04X})", "use visible characters only"
             )
 
 

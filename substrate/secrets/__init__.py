@@ -100,7 +100,7 @@ def refuse_all(fields: Mapping[str, object], *, kinds: Iterable[str] = (CREDENTI
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield the texts inside a value of any depth; a leaf under a key is read as `key: leaf`, as settings are written."""
+    """Yield the texts inside a value of any depth; a leaf under a key is read as `key: leaf`, the form of a setting."""
     waiting: list[tuple[str, object]] = [("", value)]
     while waiting:
         key, inner = waiting.pop()
