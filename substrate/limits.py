@@ -54,6 +54,7 @@ RECALL_MIN_SCORE: Final = 0.35  # cosine below which a vector hit is noise (S4-5
 REFLECT_SOURCES: Final = 1_000  # sources one reflection may rest on
 GRAPH_DEPTH: Final = 10  # links followed at most
 GRAPH_DEPTH_DEFAULT: Final = 2  # links followed when the caller does not say
+PATHS_DEPTH_DEFAULT: Final = 4  # links on a path when the caller does not say
 GRAPH_NODES: Final = 2_000  # memories in one neighbourhood
 GRAPH_PATHS: Final = 1_000  # paths in one answer
 LINEAGE_NODES: Final = 100_000  # memories one cycle check or cascade walks before it refuses

@@ -37,6 +37,7 @@ EVENTS = {
     "memory_added": "a memory was written",
     "memory_superseded": "a newer wording took a memory's place",
     "memory_retired": "a memory was closed with a reason; its text is kept",
+    "memory_linked": "a link between two memories was recorded or its times changed",
     "memory_deleted": "a memory was forgotten; a tombstone is left",
     "erased": "texts and their salts were erased; the named rows may be empty",
     "entity_changed": "an entity, an alias or a merge was recorded",
