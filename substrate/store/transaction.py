@@ -5,17 +5,19 @@ Source: docs/spec/audit.md §1.4-1.5, docs/spec/model.md §4.
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from audit.commitment import commitment
-from audit.errors import Integrity, NotFound
+from audit.errors import Conflict, Integrity, NotFound
 from audit.event import Event, Target
 from substrate import limits
 from substrate.store.db import Connection
 from substrate.store.ledger import Head, Ledger, event_rows, parsed
-from substrate.store.model import Row, row_id
+from substrate.store.model import IdempotencyRow, Row, row_id, to_json
 from substrate.store.state import Change
 
 R = TypeVar("R", bound=Row)
@@ -61,6 +63,27 @@ class Reader:
         if not rows and name in expected:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=_HINT, table=kind.TABLE, id=name)
         return self._verified(kind, rows, expected)[0] if rows else None
+
+    def get_many(self, kind: type[R], keys: Sequence[str]) -> dict[str, R]:
+        """Read rows of a table with a one-column key by their keys, in the order asked; absent ones are left out.
+
+        Checked like ``get``, absence included, and as cheap: nothing but these rows and their buckets is read.
+        """
+        wanted = list(dict.fromkeys(keys))
+        if not wanted:
+            return {}
+        rows = self._connection.rows(_select(kind, f"WHERE {kind.KEY[0]} IN (SELECT unnest(?::TEXT[]))"), [wanted])
+        expected = self._ledger.state.expected(self._connection, kind.TABLE, wanted)
+        found = {row.row_id: row for row in self._verified(kind, rows, expected)}
+        missing = [name for name in expected if name not in found]
+        if missing:
+            name = missing[0]
+            raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=_HINT, table=kind.TABLE, id=name)
+        return {name: found[name] for name in wanted if name in found}
+
+    def commitments(self, kind: type[Row], ids: Sequence[str]) -> dict[str, str]:
+        """Give the commitment the signed state holds for each of these rows; absent rows are left out."""
+        return self._ledger.state.expected(self._connection, kind.TABLE, list(dict.fromkeys(ids)))
 
     def require(self, kind: type[R], *key: Any) -> R:
         """Read one row that must be there. Raises NotFound otherwise."""
@@ -152,6 +175,7 @@ class Transaction(Reader):
         super().__init__(connection, ledger)
         self.now, self.new_id, self.actor = now, new_id, actor
         self._changes: list[Change] = []
+        self._once: IdempotencyRow | None = None
 
     @property
     def sequence(self) -> int:
@@ -183,6 +207,28 @@ class Transaction(Reader):
             for start in range(0, len(fresh), limits.INSERT_ROWS):
                 self._connection.insert(kind.TABLE, columns, fresh[start : start + limits.INSERT_ROWS], _types(kind))
 
+    def once(self, key: str, request: Mapping[str, Any]) -> str | None:
+        """Give the id that an earlier write with this idempotency key made; None when there was none.
+
+        Then the first event of this transaction keeps the key with its subject. The request is kept as a salted hash.
+        Raises Conflict when the key came with another request before.
+        """
+        known = self.get(IdempotencyRow, self.actor, key)
+        if known is None:
+            self._once = IdempotencyRow(
+                principal_id=self.actor,
+                key=key,
+                fingerprint=_fingerprint(secrets.token_hex(32), request),
+                subject_id="",
+                created_at=self.now,
+            )
+            return None
+        if known.fingerprint is None or known.fingerprint != _fingerprint(known.fingerprint[:64], request):
+            raise Conflict(
+                f"idempotency key {key!r} was used for another request", hint="use a new key", subject=known.subject_id
+            )
+        return known.subject_id
+
     def delete(self, kind: type[Row], *key: Any) -> None:
         """Remove a row and its place in the signed state; the next event binds the removal."""
         where = " AND ".join(f"{column} = ?" for column in kind.KEY)
@@ -208,6 +254,9 @@ class Transaction(Reader):
         ``payload`` holds ids and the keys the specification names, never text. Rows that do not fit one event are
         spread over several of the same type.
         """
+        if self._once is not None and subject is not None:
+            kept, self._once = replace(self._once, subject_id=subject), None
+            self.put(kept)
         changes = list({(table, name): (table, name, c) for table, name, c in self._changes}.values())
         self._changes = []
         sequence = 0
@@ -282,6 +331,11 @@ def _portions(changes: Sequence[Change]) -> list[list[Change]]:
         parts[-1].append(change)
         size += weight
     return parts
+
+
+def _fingerprint(salt: str, request: Mapping[str, Any]) -> str:
+    """Hash a request under a salt and keep both; forgetting the subject erases them together."""
+    return salt + hashlib.sha256(f"request/v1{salt}{to_json(request)}".encode()).hexdigest()
 
 
 def commit(kind: type[Row], values: Sequence[Any], salt: str | None) -> str:
