@@ -242,9 +242,8 @@ def texts_speak_of_the_product(root: Path) -> list[str]:
     found = []
     for path in sorted(root.rglob("*")):
         parts = path.relative_to(root).parts
-        if not path.is_file() or any(part.startswith(".") and part != ".ci" for part in parts[:-1]):
-            continue
-        if "__pycache__" in parts or path.suffix in {".pyc", ".png", ".duckdb"} or parts[0] in {"build", "dist"}:
+        made = any(part in {"__pycache__", "build", "dist"} or part.startswith(".") for part in parts)
+        if not path.is_file() or (made and parts[0] != ".ci"):
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
         found += [f"{'/'.join(parts)}: {match.group()}" for match in WORDS.finditer(text)]
