@@ -1,0 +1,110 @@
+"""Gather what a persona could say: sentences of the sources that stand alone and pass the checks.
+
+Source: docs/spec/persona.md §3, §4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from curator.persona import values, words
+from curator.persona.checks import check
+from curator.persona.claims import Claim
+from curator.persona.directives import directs, reported
+from curator.persona.sentences import Rank, standing
+from curator.persona.source import Source
+from substrate import secrets
+
+if TYPE_CHECKING:
+    from curator.persona.similarity import Embed, Matrix
+
+CLAIM_WORDS: Final = 60  # words of one claim at most
+CITED: Final = 6  # sources one claim cites at most: the leading one and the newest that say the same
+SAME_WORDS: Final = 0.8  # share of a sentence's content words another must hold to say the same
+SAME: Final = 0.8  # cosine it must reach as well
+TWINS: Final = 0.92  # cosine at which two sentences are one too many, unless a value tells them apart
+TWINS_WORDS: Final = 0.75  # the same as Jaccard of their stems, without an embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Hold a sentence fit to be a claim, and the sources that say it, the one it is taken from first."""
+
+    text: str
+    sources: tuple[str, ...]
+    rank: Rank
+
+
+def gather(
+    sources: Sequence[Source], name: str, other_names: Sequence[str], embed: Embed | None
+) -> tuple[list[Candidate], list[tuple[str, str]]]:
+    """Answer the candidates, oldest first, and the sentences dropped, each with its reason.
+
+    A sentence that several sources share word for word is one candidate. Credentials are blotted out of the reasons.
+    """
+    by_id = {source.id: source for source in sources}
+    found: dict[str, Candidate] = {}
+    dropped: dict[tuple[str, str], None] = {}
+    for source in sources:
+        for sentence in standing(source.text, name):
+            text, rank = sentence.text, sentence.rank
+            if directs(text, (name, *other_names)) and (report := reported(text)):
+                text, rank = report, Rank.DEFINITE
+            known = found.get(text)
+            if known is not None:
+                found[text] = Candidate(text, tuple(dict.fromkeys((*known.sources, source.id))), known.rank)
+                continue
+            reason = f"runs over {CLAIM_WORDS} words" if words.count(text) > CLAIM_WORDS else None
+            claim = Claim("", text, (source.id,))
+            reason = reason or check(claim, by_id, name=name, other_names=other_names, embed=embed)
+            if reason is None:
+                found[text] = Candidate(text, (source.id,), rank)
+            else:
+                dropped[(secrets.redact(text), reason)] = None
+    return list(found.values()), list(dropped)
+
+
+def states(other: str, text: str) -> bool:
+    """Tell whether `other` says all that `text` says: its words, its values, its names, its denial."""
+    return (
+        words.overlap(words.stems(text), words.stems(other)) >= SAME_WORDS
+        and values.numbers(text) <= values.numbers(other)
+        and values.days(text) <= values.days(other)
+        and set(words.names(text)) <= set(words.folded(other))
+        and words.negated(text) == words.negated(other)
+    )
+
+
+def twins(one: str, other: str, close: float, embedded: bool) -> bool:
+    """Tell whether two sentences say so nearly the same that a portrait wants only one of them."""
+    near = close >= TWINS if embedded else words.likeness(words.stems(one), words.stems(other)) >= TWINS_WORDS
+    return near and (
+        values.numbers(one) == values.numbers(other)
+        and values.days(one) == values.days(other)
+        and words.negated(one) == words.negated(other)
+    )
+
+
+def supported(
+    texts: Sequence[str], candidates: Sequence[Candidate], close: Matrix, embedded: bool
+) -> list[tuple[str, ...]]:
+    """List for each text the sources among the candidates that say the same, in the order of the candidates.
+
+    `close` has a row for each text and a column for each candidate.
+    """
+    floor = SAME if embedded else 0.0
+    answer = []
+    for row, text in enumerate(texts):
+        near = (at for at in (close[row] >= floor).nonzero()[0] if states(candidates[at].text, text))
+        answer.append(tuple(dict.fromkeys(id for at in near for id in candidates[at].sources)))
+    return answer
+
+
+def cited(leading: Sequence[str], others: Sequence[str], by_id: Mapping[str, Source]) -> tuple[str, ...]:
+    """Choose which sources a claim cites: `leading` in any case, then the newest of the others up to CITED."""
+    kept = list(dict.fromkeys(leading))
+    rest = sorted((id for id in set(others) - set(kept)), key=lambda id: by_id[id].order, reverse=True)
+    chosen = rest[: max(0, CITED - len(kept))]
+    return (*kept, *sorted(chosen, key=lambda id: by_id[id].order))

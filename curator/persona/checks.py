@@ -1,0 +1,118 @@
+"""Judge a claim, the same way whoever wrote it.
+
+A claim that fails is dropped with the reason; it is never repaired by guessing.
+
+Source: docs/spec/persona.md §4.1-4.4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from curator.persona import words
+from curator.persona.claims import Claim
+from curator.persona.directives import content, directs
+from curator.persona.source import Source
+from curator.persona.support import unsupported
+from curator.persona.vocabulary import PRONOUNS, REPORTING, TRAITS
+from substrate import secrets
+from substrate.escape import line
+
+if TYPE_CHECKING:
+    from curator.persona.similarity import Embed
+
+_HTML = re.compile(r"<\s*[/!?a-zA-Z][^<>]*>?|&(?:#\d+|#x[0-9a-f]+|[a-z]{2,8});", re.IGNORECASE)
+_LINK = re.compile(
+    r"\b[a-z][a-z0-9+.-]{1,15}://\S|\bwww\.\w|\]\s*[(\[:]|\b(?:javascript|data|vbscript|mailto):\S|!\[|\[\^|\^\[",
+    re.IGNORECASE,
+)
+_TRAIT = re.compile(rf"\b(?:{TRAITS})\b", re.IGNORECASE)
+
+
+def check(
+    claim: Claim,
+    sources_by_id: Mapping[str, Source],
+    *,
+    name: str,
+    other_names: Sequence[str] = (),
+    embed: Embed | None = None,
+) -> str | None:
+    """Answer why the claim is dropped, or None where it may stand."""
+    if not claim.sources:
+        return "cites nothing"
+    for id in claim.sources:
+        if id not in sources_by_id:
+            return f"cites {id}, which is no source"
+    cited = [sources_by_id[id] for id in claim.sources]
+    said = content(claim.text)
+    return (
+        unfit(claim.text, (name, *other_names))
+        or _about_another(said, name, other_names)
+        or _trait(said, cited)
+        or unsupported(said, cited, _known(name), embed)
+    )
+
+
+def unfit(text: str, names: Sequence[str] = ()) -> str | None:
+    """Answer what a claim may not carry whatever its sources say, or None."""
+    if not words.words(text):
+        return "says nothing"
+    if line(text) != text:
+        return "carries a control, invisible or stacked character"
+    if _LINK.search(text):
+        return "carries a link, an image or a footnote"
+    if _HTML.search(text):
+        return "carries HTML"
+    if secrets.find(text):
+        return "carries a credential"
+    if directs(text, names):
+        return "addresses its reader"
+    return None
+
+
+def _known(name: str) -> frozenset[str]:
+    return frozenset(words.plain(word) for word in words.words(name)) | {"user"}
+
+
+def _trait(text: str, cited: Sequence[Source]) -> str | None:
+    """Ask two days for a trait that no source states itself."""
+    found = _TRAIT.search(words.unquoted(text))
+    if found is None or len({source.day for source in cited}) > 1:
+        return None
+    said = [part for source in cited for part in (source.text, *source.ancestor_texts)]
+    if any(_TRAIT.search(part) for part in said):
+        return None
+    return f"infers a trait (“{found[0]}”) from one day"
+
+
+def _about_another(text: str, name: str, other_names: Sequence[str]) -> str | None:
+    """Drop what is about somebody else: another name as the subject, and nothing that ties it to this one."""
+    for other in other_names:
+        if not other.strip() or not words.mentions(text, other) or words.mentions(name, other):
+            continue
+        if words.mentions(" ".join(words.words(text)[:3]), other) and not _tied(text, name):
+            return f"is about {other}"
+        told = _passed_on(text, other)
+        if told is not None and not _tied(told, name):
+            return f"passes on something about {other}"
+    return None
+
+
+def _passed_on(text: str, other: str) -> str | None:
+    """Answer what follows the other's name where the text only reports it: "says that Bob …"."""
+    first = re.escape(words.words(other)[0])
+    said = "|".join(sorted(REPORTING))
+    match = re.search(
+        rf"\b(?:{said}|knows|knew)\b\s+(?:\w+\s+)?that\s+{first}\b(.*)"
+        rf"|\b(?:{said})\s+{first}(?:['’]s|\s+(?:is|was|has|had))\b(.*)",
+        text,
+        re.IGNORECASE,
+    )
+    return None if match is None else next(part for part in match.groups() if part is not None)
+
+
+def _tied(text: str, name: str) -> bool:
+    found = words.folded(text)
+    return words.mentions(text, name) or "user" in found or any(word in PRONOUNS for word in found)
