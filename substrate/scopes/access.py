@@ -32,9 +32,13 @@ _ROW_ACTIONS: Final = {
 }
 _CURATED: Final = "#curated"  # marks a path of which only the curator's rows are readable; no path holds a '#'
 _ACCESS_ORDER: Final = ("rw", "ro", "off")
+_LOOKED_AT: Final = frozenset(row.TABLE for row in (NamespaceRow, PrincipalRow, MembershipRow))
+_ANSWERS: Final = 256  # answers kept, and events looked through to see whether one still holds
+_answers: dict[tuple[str, Caller], tuple[int, str, frozenset[str]]] = {}
 _HINTS: Final = {
     "propose": "file a proposal; a human with project:admin answers it",
     "guest": "a guest membership reads and does not write",
+    "isolated": "write it from a membership that is not isolated",
     "curated": "what the curator wrote is corrected by the owner or the lead",
     "humans_only": "ask a human to do it",
     "read_only": "the namespace is read only: its access is ro",
@@ -113,13 +117,8 @@ def readable(r: Reader, caller: Caller) -> frozenset[str]:
     return found
 
 
-_ANSWERS: Final = 256
-_answers: dict[tuple[str, Caller], tuple[int, str, frozenset[str]]] = {}
-_LOOKED_AT: Final = frozenset(row.TABLE for row in (NamespaceRow, PrincipalRow, MembershipRow))
-
-
 def _same_since(r: Reader, sequence: int, event_hash: str) -> bool:
-    """Tell whether no event after this one changed a row that access looks at; more than a few are not looked through."""
+    """Tell whether no event after this one changed a row that access looks at. A long way back counts as changed."""
     if r.head.sequence - sequence > _ANSWERS:
         return False
     events = r.events(after=sequence)
