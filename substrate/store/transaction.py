@@ -15,7 +15,7 @@ from audit.commitment import commitment
 from audit.errors import Conflict, Integrity, NotFound
 from audit.event import Event, Target
 from substrate import limits
-from substrate.store.db import Connection
+from substrate.store.db import Connection, row_id_sql
 from substrate.store.ledger import Head, Ledger, event_rows, parsed
 from substrate.store.model import IdempotencyRow, Row, row_id, to_json
 from substrate.store.state import Change
@@ -64,15 +64,18 @@ class Reader:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=_HINT, table=kind.TABLE, id=name)
         return self._verified(kind, rows, expected)[0] if rows else None
 
-    def get_many(self, kind: type[R], keys: Sequence[str]) -> dict[str, R]:
-        """Read rows of a table with a one-column key by their keys, in the order asked; absent ones are left out.
+    def get_many(self, kind: type[R], keys: Sequence[Any]) -> dict[str, R]:
+        """Read rows by their keys (a tuple where a key has parts), by row id, in the order asked; absent ones left out.
 
         Checked like ``get``, absence included, and as cheap: nothing but these rows and their buckets is read.
         """
-        wanted = list(dict.fromkeys(keys))
+        parts = [key if isinstance(key, tuple) else (key,) for key in keys]
+        wanted = list(dict.fromkeys(row_id(*key) for key in parts))
         if not wanted:
             return {}
-        rows = self._connection.rows(_select(kind, f"WHERE {kind.KEY[0]} IN (SELECT unnest(?::TEXT[]))"), [wanted])
+        within = "(SELECT unnest(?::TEXT[]))"
+        tail = f"WHERE {kind.KEY[0]} IN {within} AND {row_id_sql(kind.TABLE)} IN {within}"
+        rows = self._connection.rows(_select(kind, tail), [list(dict.fromkeys(key[0] for key in parts)), wanted])
         expected = self._ledger.state.expected(self._connection, kind.TABLE, wanted)
         found = {row.row_id: row for row in self._verified(kind, rows, expected)}
         missing = [name for name in expected if name not in found]
