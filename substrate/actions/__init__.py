@@ -1,0 +1,1 @@
+"""What a principal can ask for, declared once and called by every door."""

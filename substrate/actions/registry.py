@@ -1,0 +1,74 @@
+"""Declare every action once: its name, what it takes, whether it writes. Doors call it from here.
+
+An action is a function of a ``Memory`` and keyword arguments that answers with JSON. Its parameters are its schema.
+
+Source: docs/spec/model.md §5.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from substrate.errors import Invalid
+from substrate.escape import quote
+from substrate.home import Memory
+
+Json = dict[str, Any]
+Run = Callable[..., Json]
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing a principal can ask for; ``summary`` is the first line of its documentation."""
+
+    name: str
+    run: Run
+    writes: bool
+
+    @property
+    def summary(self) -> str:
+        """Say in one line what it does."""
+        return (inspect.getdoc(self.run) or "").partition("\n")[0]
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The arguments it takes, by name."""
+        found = dict(inspect.signature(self.run).parameters)
+        found.pop(next(iter(found)))
+        return found
+
+
+ACTIONS: dict[str, Action] = {}
+
+
+def action(name: str, *, writes: bool) -> Callable[[Run], Run]:
+    """Register the decorated function as an action."""
+
+    def register(run: Run) -> Run:
+        if name in ACTIONS:
+            raise RuntimeError(f"two actions are called {name}")
+        ACTIONS[name] = Action(name, run, writes)
+        return run
+
+    return register
+
+
+def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) -> Json:
+    """Run an action by name. Raises Invalid for an unknown action, an unknown argument and a missing one."""
+    found = ACTIONS.get(name)
+    if found is None:
+        raise Invalid(f"no action {quote(name)}", hint=f"there are: {', '.join(sorted(ACTIONS))}")
+    given = dict(arguments or {})
+    unknown = sorted(given.keys() - found.parameters.keys())
+    missing = sorted(n for n, p in found.parameters.items() if p.default is p.empty and n not in given)
+    if unknown or missing:
+        fields = dict.fromkeys(unknown, "unknown") | dict.fromkeys(missing, "missing")
+        raise Invalid(
+            f"{name}: {', '.join(f'{n} is {what}' for n, what in fields.items())}",
+            hint=f"it takes {', '.join(found.parameters)}",
+            fields=fields,
+        )
+    return found.run(memory, **given)

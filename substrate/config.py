@@ -1,0 +1,75 @@
+"""The settings of one home: ``config.toml``, read at start and checked whole.
+
+Source: docs/spec/model.md §4 (files).
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from audit.errors import Invalid, Unavailable
+
+FILE = "config.toml"
+_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a home says about itself.
+
+    ``principal`` is who the command line acts as when nobody is named; ``engine`` are settings of the database engine.
+    """
+
+    principal: str | None = None
+    engine: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(home: Path) -> Config:
+    """Read the settings of a home; a home without a file has the defaults.
+
+    Raises Invalid naming every unknown key and wrong type, or that others may write the file.
+    """
+    path = home / FILE
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_mode & 0o022:
+                raise Invalid(f"{path} can be written by others", hint=f"chmod go-w {path}")
+            found = tomllib.loads(file.read(_BYTES).decode())
+    except FileNotFoundError:
+        return Config()
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise Invalid(f"{path} cannot be read: {error}", hint="mend it, or delete it to get the defaults") from error
+    wrong = [key for key in found if key not in ("principal", "engine")]
+    principal, engine = found.get("principal"), found.get("engine", {})
+    if not isinstance(principal, str | None):
+        wrong.append("principal")
+    if not isinstance(engine, dict) or not all(isinstance(value, str) for value in engine.values()):
+        wrong.append("engine")
+    if wrong:
+        raise Invalid(
+            f"{path}: unknown or wrong: {', '.join(sorted(wrong))}",
+            hint="known are principal (text) and [engine] (texts by name)",
+        )
+    return Config(principal, engine)
+
+
+def write(home: Path, config: Config) -> None:
+    """Write the settings of a home, at once and durably."""
+    lines = ["# Who commands act as when nobody is named with --as."]
+    if config.principal is not None:
+        lines.append(f'principal = "{config.principal}"')
+    if config.engine:
+        lines += ["", "[engine]", *(f'{name} = "{value}"' for name, value in sorted(config.engine.items()))]
+    draft = home / f".{FILE}.new"
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
+            file.write(("\n".join(lines) + "\n").encode())
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(home / FILE)
+    except OSError as error:
+        raise Unavailable(f"{home / FILE} could not be written: {error.strerror}", hint="free some space") from error
