@@ -1,1 +1,1 @@
-"""Keep memories, entities and the links between them."""
+"""Memories, the links between them and the entities they speak of: written, found, walked and forgotten."""

@@ -1,0 +1,41 @@
+"""A fresh copy of one made-up store for every test, on a real file."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from audit import keys
+from substrate.scopes import principals
+from substrate.store.database import Database
+from tests.clock import Clock, Ids
+from tests.memory.house import House
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("memory")
+    db = Database.create(folder / "home", state_dir=folder / "state", clock=Clock(), new_id=Ids())
+    key = keys.create(folder / "home" / "keys" / "ann.key")
+    with db.write(actor="hub") as tx:
+        principals.first_human(tx, "ann", key)
+    with db.write(actor="ann") as tx:
+        ann = principals.caller_for(tx, "ann")
+        principals.register(tx, ann, "human", "ben")
+        principals.register(tx, ann, "agent", "scout")
+        principals.register(tx, principals.caller_for(tx, "ben"), "agent", "rook")
+    db.close()
+    return folder
+
+
+@pytest.fixture
+def house(made: Path, tmp_path: Path) -> Iterator[House]:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    clock, ids = Clock(), Ids()
+    ids.count = 1000
+    db = Database.open(tmp_path / "home", state_dir=tmp_path / "state", clock=clock, new_id=ids)
+    with db.read() as r:
+        people = [principals.caller_for(r, handle) for handle in ("ann", "ben", "scout", "rook")]
+    yield House(db, clock, *people)
+    db.close()
