@@ -56,26 +56,35 @@ class Ledger:
 
         Raises Integrity when anything differs; nothing is written but the anchor of a log that is validly ahead of it.
         """
-        row = newest(connection)
-        if self.head is not None and event_hash(row[1]) == self.head.event_hash:
-            return
-        self._learn_genesis(connection)
-        event = self._checked(row)
-        (count,) = connection.rows("SELECT count(*) FROM signed_events")[0]
-        if count != row[0]:
-            raise Integrity(f"the log holds {count} events but its newest is number {row[0]}", hint=_VERIFY)
-        head = Head(row[0], event_hash(row[1]), event.state_root, event.time)
-        if self.head is not None:
-            self._check_extension(connection, self.head.sequence, self.head.event_hash, head)
-        found = self._judge(connection, head)
-        self.state.load(connection, head.state_root)
-        self.head, self._frontier = head, None
-        if found is Situation.AHEAD:
+        row, known = newest(connection), self.head
+        if known is None or event_hash(row[1]) != known.event_hash or not self.state.loaded:
+            self._learn_genesis(connection)
+            event = self._checked(row)
+            (count,) = connection.rows("SELECT count(*) FROM signed_events")[0]
+            if count != row[0]:
+                raise Integrity(f"the log holds {count} events but its newest is number {row[0]}", hint=_VERIFY)
+            head = Head(row[0], event_hash(row[1]), event.state_root, event.time)
+            fresh = self._extension(connection, known.sequence, known.event_hash, head) if known else None
+            self._judge(connection, head)
+            touched = None if fresh is None else {bucket_of(t, i) for _, e in fresh for t, i, _ in e.commits}
+            self.state.load(connection, head.state_root, touched)
+            if self._frontier is not None and fresh is not None:
+                for (_, data, _, _), _ in fresh:
+                    self._frontier.append(leaf_hash(data))
+            self.head = head
+        self.compare(connection)
+
+    def compare(self, connection: Connection) -> None:
+        """Hold the head against the anchor as it lies there now; a log validly ahead of it is anchored anew.
+
+        Raises Integrity for a log that is behind the anchor or not an extension of it: a copy of the store, or the
+        store this is a copy of, may have gone on by itself.
+        """
+        if self._judge(connection, self._head()) is Situation.AHEAD:
             self.settle(connection)
 
     def _learn_genesis(self, connection: Connection) -> None:
-        if self.genesis_key is not None or self.store_id:
-            return
+        """Read the key the store began with, and the identity it has now, which only a fork changes."""
         rows = event_rows(connection, 0, 1)
         if not rows:
             raise Integrity(
@@ -84,7 +93,6 @@ class Ledger:
         first = parsed(rows[0])
         if first.type != "store_created" or first.seq != 1 or first.prev != GENESIS_PREV:
             raise Integrity("the first event does not create a store", hint=_VERIFY)
-        self.store_id = first.store_id
         self.genesis_key = first.payload.get("public_key")
         if self.key is not None and self.key.public != self.genesis_key:
             raise Integrity("keys/store.key is not the key of this store", hint="put the store's own key back")
@@ -93,7 +101,7 @@ class Ledger:
         """Parse one event and verify its number, store, hash and signature (docs/spec/audit.md §1.1-1.3)."""
         sequence, data, signature, key_id = row
         event = parsed(row)
-        if event.seq != sequence or event.store_id != self.store_id or event.key_id != key_id:
+        if event.seq != sequence or event.key_id != key_id:
             raise Integrity(
                 f"event {sequence} does not belong to this place in this log", hint=_VERIFY, sequence=sequence
             )
@@ -105,14 +113,16 @@ class Ledger:
             raise Integrity(f"event {sequence} is not signed by this store's key", hint=_VERIFY, sequence=sequence)
         return event
 
-    def _check_extension(self, connection: Connection, sequence: int, known_hash: str, head: Head) -> None:
-        """Verify that the log up to ``head`` goes on from the event whose hash is known."""
+    def _extension(
+        self, connection: Connection, sequence: int, known_hash: str, head: Head
+    ) -> list[tuple[EventRow, Event]]:
+        """Verify that the log up to ``head`` goes on from the event whose hash is known; give the events after it."""
         if head.sequence < sequence:
             raise Integrity(
                 f"the log ends at event {head.sequence}, this process has seen event {sequence}",
                 hint="the store was rolled back; `ai-memory audit recover` lists what is missing",
             )
-        previous = known_hash
+        previous, found = known_hash, []
         for row in event_rows(connection, sequence - 1):
             event = self._checked(row)
             if row[0] == sequence:
@@ -122,17 +132,20 @@ class Ledger:
             if event.prev != previous:
                 raise Integrity(f"event {row[0]} does not follow event {row[0] - 1}", hint=_VERIFY, sequence=row[0])
             previous = event_hash(row[1])
+            found.append((row, event))
+        return found
 
     def _judge(self, connection: Connection, head: Head) -> Situation:
         anchor = anchors.read(anchors.path(self.state_dir, self.store_id))
         if anchor is not None and anchor.genesis_key != self.genesis_key:
             raise Integrity("the store's key is not the one this machine has known", hint="`ai-memory audit recover`")
-        self.situation = anchors.judge(anchor, head.sequence, head.event_hash, hash_at(connection))
-        if anchor is None:
+        if anchor is not None and anchor == self._anchor and head == self.head and self.situation is Situation.OK:
             return self.situation
+        self._anchor = anchor
+        self.situation = anchors.judge(anchor, head.sequence, head.event_hash, hash_at(connection))
         if self.situation is Situation.BEHIND:
             raise Integrity(
-                f"the store is behind what this machine has seen: event {head.sequence} of {anchor.sequence}",
+                f"the store is behind what this machine has seen: it ends at event {head.sequence}",
                 hint="it was rolled back to an older copy; `ai-memory audit recover` lists what is missing",
                 situation="behind",
             )
@@ -142,8 +155,8 @@ class Ledger:
                 hint="a copy of this store went on by itself; `ai-memory audit fork` gives a copy its own identity",
                 situation="diverged",
             )
-        if self.situation is Situation.AHEAD:
-            self._check_extension(connection, anchor.sequence, anchor.event_hash, head)
+        if anchor is not None and self.situation is Situation.AHEAD:
+            self._extension(connection, anchor.sequence, anchor.event_hash, head)
         return self.situation
 
     def append(
@@ -251,6 +264,11 @@ class Ledger:
         if self.head is None:
             raise RuntimeError("the log was not read yet")
         return self.head
+
+
+def store_after(event: Event) -> str:
+    """Give the store's identity after an event: its own, unless it is the one that gives a copy a new one."""
+    return str(event.payload["store_id"]) if event.type == "store_forked" else event.store_id
 
 
 def parsed(row: EventRow) -> Event:

@@ -9,7 +9,7 @@ Source: docs/spec/audit.md §1.5.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from audit.errors import Integrity, Invalid
 from audit.state import BUCKETS, EMPTY_BUCKET, StateTree, bucket_digest, bucket_of
@@ -17,6 +17,8 @@ from substrate.store import schema
 from substrate.store.db import Connection, bucket_digest_sql, commitment_sql, row_id_sql
 
 Change = tuple[str, str, str | None]
+Fault = tuple[str, str | None, str]  # kind, subject, message
+_HEX = 64
 _HINT = "run `ai-memory audit verify` to see everything that differs, then restore a backup"
 
 
@@ -25,32 +27,42 @@ class SignedState:
 
     def __init__(self) -> None:
         self._tree: StateTree | None = None
-        self._digests: list[str] = []
         self._buckets: dict[int, dict[tuple[str, str], str]] = {}
         self.whole = False
 
-    def load(self, connection: Connection, root: str) -> None:
-        """Read every bucket's digest and hold them against the root that the newest event signs.
+    def load(self, connection: Connection, root: str, touched: Collection[int] | None = None) -> None:
+        """Read the buckets' digests and hold them against the root that the newest event signs.
 
-        Raises Integrity when they differ. Buckets kept from before stay where their digest is the same.
+        ``touched`` are the buckets changed since they were last read, None for any of them. Buckets kept from before
+        stay where their digest is the same. Raises Integrity when the root differs.
         """
-        found = connection.rows("SELECT bucket, digest FROM state_buckets ORDER BY bucket")
-        if [bucket for bucket, _ in found] != list(range(BUCKETS)):
+        if self._tree is None:
+            touched = None
+        if touched is not None and not touched:
+            found = []
+        else:
+            found = _digests(connection, touched)
+        if [bucket for bucket, _ in found] != (list(range(BUCKETS)) if touched is None else sorted(touched)):
             raise Integrity("the table of row digests is incomplete", hint=_HINT)
-        digests = [digest for _, digest in found]
         try:
             if self._tree is None:
-                self._tree = StateTree(digests)
+                self._tree = StateTree([digest for _, digest in found])
             else:
-                changed = {b: d for b, (d, old) in enumerate(zip(digests, self._digests, strict=True)) if d != old}
+                changed = {bucket: digest for bucket, digest in found if digest != self._tree[bucket]}
                 self._tree.update(changed)
                 for bucket in changed:
                     self._buckets.pop(bucket, None)
         except Invalid as error:
             raise Integrity("the table of row digests is malformed", hint=_HINT) from error
-        self._digests = digests
         if self._tree.root() != root:
+            self._tree, self.whole = None, False
+            self._buckets.clear()
             raise Integrity("the table of row digests does not match the newest signed event", hint=_HINT)
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the digests were read and matched."""
+        return self._tree is not None
 
     @property
     def root(self) -> str:
@@ -79,41 +91,43 @@ class SignedState:
         return {i: commitment for i, commitment in pairs if commitment is not None}
 
     def apply(self, connection: Connection, changes: Iterable[Change]) -> str:
-        """Record the new commitments inside the open transaction; return the new root."""
+        """Record the new commitments inside the open transaction; return the new root.
+
+        What this process keeps changes only after the engine has taken everything.
+        """
         touched: dict[int, dict[tuple[str, str], str | None]] = defaultdict(dict)
         for table, row, commitment in changes:
             touched[bucket_of(table, row)][table, row] = commitment
         self._ensure(connection, touched)
-        fresh, changed, gone = [], [], []
-        digests: dict[int, str] = {}
+        added, changed, gone = [], [], []
+        buckets: dict[int, dict[tuple[str, str], str]] = {}
         for bucket, entries in touched.items():
-            kept = self._buckets[bucket]
+            fresh = buckets[bucket] = dict(self._buckets[bucket])
             for (table, row), commitment in entries.items():
                 if commitment is None:
-                    kept.pop((table, row), None)
-                    gone.append((table, row))
-                elif (table, row) in kept:
+                    if fresh.pop((table, row), None) is not None:
+                        gone.append((table, row))
+                    continue
+                if (table, row) in fresh:
                     changed.append((commitment, table, row))
                 else:
-                    fresh.append((bucket, table, row, commitment))
-                if commitment is not None:
-                    kept[table, row] = commitment
-            digests[bucket] = bucket_digest((t, r, c) for (t, r), c in kept.items())
-        self._write(connection, fresh, changed, gone, digests)
-        self._loaded.update(digests)
-        for bucket, digest in digests.items():
-            self._digests[bucket] = digest
+                    added.append((bucket, table, row, commitment))
+                fresh[table, row] = commitment
+        digests = {b: bucket_digest((t, r, c) for (t, r), c in entries.items()) for b, entries in buckets.items()}
+        self._write(connection, added, changed, gone, digests)
+        self._loaded.update(digests)  # first: a digest that differs from the file's makes `load` read the bucket again
+        self._buckets.update(buckets)
         return self._loaded.root()
 
     def _write(
         self,
         connection: Connection,
-        fresh: list[tuple[int, str, str, str]],
+        added: list[tuple[int, str, str, str]],
         changed: list[tuple[str, str, str]],
         gone: list[tuple[str, str]],
         digests: dict[int, str],
     ) -> None:
-        connection.insert("state_entries", ("bucket", "tbl", "id", "commitment"), fresh, {"bucket": "INTEGER"})
+        connection.insert("state_entries", ("bucket", "tbl", "id", "commitment"), added, {"bucket": "INTEGER"})
         if changed:
             connection.run(
                 "UPDATE state_entries SET commitment = n.c FROM (SELECT unnest(?::TEXT[]) AS c, unnest(?::TEXT[]) AS t,"
@@ -139,30 +153,46 @@ class SignedState:
         ):
             loaded[bucket][table, row] = commitment
         for bucket, entries in loaded.items():
-            if bucket_digest((t, r, c) for (t, r), c in entries.items()) != self._loaded[bucket]:
+            # a longer commitment could hide the entry behind it inside the same digest
+            whole = all(len(commitment) == _HEX for commitment in entries.values())
+            if not whole or bucket_digest((t, r, c) for (t, r), c in entries.items()) != self._loaded[bucket]:
                 raise Integrity(
                     f"the commitments of bucket {bucket} were changed outside the log", hint=_HINT, bucket=bucket
                 )
         self._buckets.update(loaded)
 
-    def faults(self, connection: Connection, limit: int = 100) -> list[tuple[str, str | None, str]]:
+    def faults(self, connection: Connection, limit: int = 100, pending: Sequence[Change] = ()) -> list[Fault]:
         """Hold every row and bucket against the signed state; (kind, subject, message), at most ``limit`` a table.
 
-        Kinds: row_edited, row_deleted, row_forged, bucket_changed.
+        Kinds: row_edited, row_deleted, row_forged, bucket_changed. ``pending`` are changes that wait for their event.
         """
-        found: list[tuple[str, str | None, str]] = []
+        own = {(table, row): commitment for table, row, commitment in pending}
+        found: list[Fault] = []
         for table, columns in _filled_tables(connection).items():
-            found += _table_faults(connection, table, columns, limit)
-        tree = self._loaded
+            found += _table_faults(connection, table, columns, limit, own)
+        found += self.bucket_faults(connection, limit)
+        self.whole = not found
+        return found
+
+    def bucket_faults(self, connection: Connection, limit: int = 100) -> list[Fault]:
+        """Hold the commitments against the buckets' digests, without looking at the rows."""
         seen = dict.fromkeys(range(BUCKETS), EMPTY_BUCKET)
         seen.update(dict(connection.rows(f"SELECT bucket, {bucket_digest_sql()} FROM state_entries GROUP BY bucket")))
-        wrong = [b for b in range(BUCKETS) if seen[b] != tree[b]]
-        found += [
+        wrong = [b for b, digest in sorted(seen.items()) if not 0 <= b < BUCKETS or digest != self._loaded[b]]
+        return [
             ("bucket_changed", str(b), f"the commitments of bucket {b} were changed outside the log")
             for b in wrong[:limit]
         ]
-        self.whole = not found
-        return found
+
+
+def _digests(connection: Connection, buckets: Collection[int] | None) -> list[tuple[int, str]]:
+    """Read the digests of some buckets, or of all, in their order."""
+    if buckets is None:
+        return connection.rows("SELECT bucket, digest FROM state_buckets ORDER BY bucket")
+    return connection.rows(
+        "SELECT bucket, digest FROM state_buckets WHERE bucket IN (SELECT unnest(?::INTEGER[])) ORDER BY bucket",
+        [list(buckets)],
+    )
 
 
 def _filled_tables(connection: Connection) -> dict[str, list[str]]:
@@ -174,7 +204,8 @@ def _filled_tables(connection: Connection) -> dict[str, list[str]]:
         raise Integrity(f"the signed state names unknown tables: {', '.join(sorted(unknown))}", hint=_HINT)
     columns: dict[str, list[str]] = {table: [] for table in schema.COMMITTED if table in filled}
     for table, name in connection.rows(
-        "SELECT table_name, column_name FROM information_schema.columns ORDER BY table_name, ordinal_position"
+        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'main'"
+        " ORDER BY table_name, ordinal_position"
     ):
         if table in columns and name != "salt":
             columns[table].append(name)
@@ -182,20 +213,23 @@ def _filled_tables(connection: Connection) -> dict[str, list[str]]:
 
 
 def _table_faults(
-    connection: Connection, table: str, columns: list[str], limit: int
-) -> list[tuple[str, str | None, str]]:
+    connection: Connection, table: str, columns: list[str], limit: int, own: Mapping[tuple[str, str], str | None]
+) -> list[Fault]:
     sql = (
         f"SELECT coalesce(r.i, e.id), r.c, e.commitment FROM (SELECT {row_id_sql(table)} AS i,"
         f" {commitment_sql(table, columns)} AS c FROM {table}) r FULL OUTER JOIN"
         " (SELECT id, commitment FROM state_entries WHERE tbl = ?) e ON r.i = e.id"
-        f" WHERE r.c IS DISTINCT FROM e.commitment ORDER BY 1 LIMIT {limit}"
+        f" WHERE r.c IS DISTINCT FROM e.commitment ORDER BY 1 LIMIT {limit + len(own)}"
     )
-    named = []
-    for row, actual, expected in connection.rows(sql, [table]):
+    named: list[Fault] = []
+    for row, actual, signed in connection.rows(sql, [table]):
+        expected = own.get((table, row), signed)
+        if actual == expected:
+            continue
         if actual is None:
             named.append(("row_deleted", row, f"{table} {row} was deleted outside the log"))
         elif expected is None:
             named.append(("row_forged", row, f"{table} {row} was added outside the log"))
         else:
             named.append(("row_edited", row, f"{table} {row} is not what the log committed to"))
-    return named
+    return named[:limit]

@@ -1,0 +1,150 @@
+"""Look at a whole store, also at one whose reads are refused, and name everything that does not hold.
+
+Source: docs/spec/audit.md §2.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from audit import anchor as anchors
+from audit.anchor import Anchor
+from audit.errors import Integrity
+from audit.merkle import Frontier, leaf_hash
+from audit.state import BUCKETS, bucket_digest, bucket_of
+from audit.verify import Fault, Summary, verify_log
+from substrate import config
+from substrate.store.baton import Baton
+from substrate.store.db import FILE, Connection
+from substrate.store.ledger import iterate_events, newest, parsed, state_folder, store_after
+from substrate.store.state import table_faults
+
+_LIMIT = 1_000
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a whole verification found. ``ok`` means no fault; ``anchored`` that this machine's anchor agrees too."""
+
+    store_id: str
+    genesis_key: str | None
+    events: int
+    head: str
+    anchored: bool
+    faults: tuple[Fault, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found."""
+        return not self.faults
+
+
+@contextmanager
+def unverified(home: Path) -> Iterator[Connection]:
+    """Hold the file and open it without asking whether anything in it holds."""
+    found: list[Connection] = []
+    settings = config.read(home).engine
+    baton = Baton(
+        home,
+        opened=lambda: found.append(Connection(home / FILE, settings=settings)),
+        closing=lambda: found.pop().close() if found else None,
+    )
+    try:
+        with baton.held():
+            yield found[0]
+    finally:
+        baton.close()
+
+
+def inspect(home: Path, *, state_dir: Path | None = None, notes: Sequence[str] = ()) -> Report:
+    """Verify everything: every event, every row, every digest, the tree, the anchor, and checkpoints kept elsewhere.
+
+    Raises Integrity only when the file itself cannot be read.
+    """
+    with unverified(home) as connection:
+        store_id, genesis = _identity(connection)
+        anchor, faults = _anchor(state_dir or state_folder(home), store_id)
+        log, summary = verify_log(
+            iterate_events(connection), store_id, anchor.genesis_key if anchor else genesis, notes=notes, anchor=anchor
+        )
+        faults += log
+        faults += _state_faults(connection, summary)
+        for table in sorted({table for table, _ in summary.commits} | _entry_tables(connection)):
+            faults += [
+                Fault(kind, None, row, message) for kind, row, message in table_faults(connection, table, _LIMIT)
+            ]
+        faults += _tree_faults(connection)
+    return Report(
+        store_id=store_id,
+        genesis_key=genesis,
+        events=summary.size,
+        head=summary.head_hash,
+        anchored=summary.anchored and not any(fault.kind == "anchor" for fault in faults),
+        faults=tuple(faults),
+    )
+
+
+def _identity(connection: Connection) -> tuple[str, str | None]:
+    """Read who the store says it is, as far as its first and its newest event can be read."""
+    try:
+        store_id = store_after(parsed(newest(connection)))
+    except Integrity:
+        store_id = ""
+    genesis: str | None = None
+    for row in iterate_events(connection, 1):
+        try:
+            first = parsed(row)
+            genesis, store_id = first.payload.get("public_key"), store_id or first.store_id
+        except Integrity:
+            pass
+        break
+    return store_id, genesis
+
+
+def _anchor(state_dir: Path, store_id: str) -> tuple[Anchor | None, list[Fault]]:
+    try:
+        return (anchors.read(anchors.path(state_dir, store_id)) if store_id else None), []
+    except Integrity as error:
+        return None, [Fault("anchor", None, None, error.message)]
+
+
+def _entry_tables(connection: Connection) -> set[str]:
+    return {table for (table,) in connection.rows("SELECT DISTINCT tbl FROM state_entries")}
+
+
+def _state_faults(connection: Connection, summary: Summary) -> list[Fault]:
+    """Hold the table of commitments and the table of digests against what the events say."""
+    stored = {(table, row): c for table, row, c in connection.rows("SELECT tbl, id, commitment FROM state_entries")}
+    faults = [
+        Fault("state", None, row, f"the commitment kept for {table} {row} is not the one in the log")
+        for table, row in sorted(stored.keys() | summary.commits.keys())
+        if stored.get((table, row)) != summary.commits.get((table, row))
+    ]
+    buckets: list[list[tuple[str, str, str]]] = [[] for _ in range(BUCKETS)]
+    for (table, row), commitment in summary.commits.items():
+        buckets[bucket_of(table, row)].append((table, row, commitment))
+    digests = dict(connection.rows("SELECT bucket, digest FROM state_buckets"))
+    faults += [
+        Fault("state", None, str(bucket), f"the digest of bucket {bucket} is not the one the log gives")
+        for bucket in range(BUCKETS)
+        if digests.get(bucket) != bucket_digest(buckets[bucket])
+    ]
+    return faults[:_LIMIT]
+
+
+def _tree_faults(connection: Connection) -> list[Fault]:
+    """Build the tree anew from the events and hold the stored nodes against it."""
+    tree = Frontier()
+    nodes = {
+        (level, position): digest.hex()
+        for _, body, _, _ in iterate_events(connection)
+        for level, position, digest in tree.append(leaf_hash(body))
+    }
+    stored = {(level, place): digest for level, place, digest in connection.rows("SELECT * FROM merkle_nodes")}
+    wrong = sorted(place for place in nodes.keys() | stored.keys() if nodes.get(place) != stored.get(place))
+    return [
+        Fault("tree", None, f"{level}/{place}", f"node {level}/{place} of the tree is wrong") for level, place in wrong
+    ][:_LIMIT]

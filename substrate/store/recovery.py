@@ -1,0 +1,137 @@
+"""What a person may decide when a store and this machine's anchor do not agree.
+
+Source: docs/spec/audit.md §2.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit import anchor as anchors
+from audit import checkpoint as checkpoints
+from audit import keys
+from audit.anchor import Situation
+from audit.errors import Conflict, Integrity
+from substrate.store.database import KEY_FILE
+from substrate.store.inspection import Report, inspect, unverified
+from substrate.store.ledger import Ledger, hash_at, newest, parsed, state_folder, store_after
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What is missing, as far as it can be told: event numbers lost from the end, rows lost or changed by id."""
+
+    situation: str
+    sequence: int
+    anchored: int | None
+    events: tuple[int, int] | None
+    rows: tuple[str, ...]
+    report: Report
+
+
+def adopt(
+    home: Path, actor: str, clock: Callable[[], str], *, note: str | None = None, state_dir: Path | None = None
+) -> int:
+    """Make this store's head this machine's anchor; with a checkpoint kept elsewhere only if the log goes on from it.
+
+    Records ``checkpoint_adopted``. Raises Integrity when the store does not verify whole, the checkpoint disagrees, or an
+    anchor is here that the store does not extend.
+    """
+    folder = state_dir or state_folder(home)
+    report = inspect(home, state_dir=folder, notes=[note] if note else [])
+    damage = [fault for fault in report.faults if fault.kind != "anchor"]
+    if damage:
+        raise Integrity(damage[0].message, hint="nothing was adopted; `ai-memory audit verify` names every fault")
+    if _situation(home, folder, report.store_id) in (Situation.BEHIND, Situation.DIVERGED):
+        raise Integrity("this machine has seen another state of this store", hint="see `ai-memory audit recover`")
+    size = checkpoints.parse(note, None).size if note else None
+    return _append(home, folder, "checkpoint_adopted", actor, clock, {"size": size, "by": actor})
+
+
+def loss(home: Path, *, state_dir: Path | None = None) -> Loss:
+    """Tell what is missing from a store whose reads are refused."""
+    folder = state_dir or state_folder(home)
+    report = inspect(home, state_dir=folder)
+    with unverified(home) as connection:
+        sequence = newest(connection)[0]
+    anchor = _known(folder, report.store_id)
+    situation = _situation(home, folder, report.store_id)
+    gone = (sequence + 1, anchor.sequence) if anchor and anchor.sequence > sequence else None
+    rows = tuple(f.subject for f in report.faults if f.kind.startswith("row_") and f.subject is not None)
+    return Loss(situation.value, sequence, anchor.sequence if anchor else None, gone, rows, report)
+
+
+def accept_rollback(home: Path, actor: str, clock: Callable[[], str], *, state_dir: Path | None = None) -> int:
+    """Go on from a store that is behind or beside what this machine saw; record ``rollback_accepted`` and re-anchor.
+
+    Raises Conflict when there is nothing to accept, Integrity when the log itself does not hold.
+    """
+    folder = state_dir or state_folder(home)
+    found = loss(home, state_dir=folder)
+    if found.situation not in (Situation.BEHIND.value, Situation.DIVERGED.value):
+        raise Conflict(f"nothing was rolled back: the store is {found.situation}", hint="see `ai-memory audit verify`")
+    damage = [fault for fault in found.report.faults if fault.kind not in ("anchor", "checkpoint")]
+    if damage:
+        raise Integrity(damage[0].message, hint="the store is damaged, not only older: restore a backup")
+    payload = {"from_sequence": found.anchored, "to_sequence": found.sequence, "by": actor}
+    return _append(home, folder, "rollback_accepted", actor, clock, payload)
+
+
+def fork(home: Path, actor: str, clock: Callable[[], str], new_id: str, *, state_dir: Path | None = None) -> int:
+    """Give a copied store an identity of its own, so that it and the original can both go on.
+
+    Records ``store_forked``, the last event that carries the old identity. Raises Integrity when the log does not hold.
+    """
+    folder = state_dir or state_folder(home)
+    report = inspect(home, state_dir=folder)
+    damage = [fault for fault in report.faults if fault.kind not in ("anchor", "checkpoint")]
+    if damage:
+        raise Integrity(damage[0].message, hint="nothing was changed; restore a backup")
+    payload = {"store_id": new_id, "from_store_id": report.store_id, "by": actor}
+    return _append(home, folder, "store_forked", actor, clock, payload)
+
+
+def _append(
+    home: Path, state_dir: Path, type: str, actor: str, clock: Callable[[], str], payload: Mapping[str, object]
+) -> int:
+    """Append one event to a store that was verified but for its anchor, then anchor it."""
+    key_path = home / KEY_FILE
+    with unverified(home) as connection:
+        ledger = Ledger(state_dir, keys.load(key_path) if key_path.exists() else None)
+        ledger.refresh(connection, anchored=False)
+        connection.begin()
+        try:
+            sequence = ledger.append(
+                connection,
+                time=clock(),
+                actor=actor,
+                type=type,
+                namespace=None,
+                subject=ledger.store_id,
+                payload=payload,
+                audience=(),
+                changes=(),
+            )
+            connection.commit()
+        except BaseException:
+            connection.rollback()
+            raise
+        ledger.store_id = store_after(parsed(newest(connection)))
+        ledger.adopt(connection, verified_at=clock())
+    return sequence
+
+
+def _known(state_dir: Path, store_id: str) -> Anchor | None:
+    """Read this machine's anchor; one that cannot be read counts as none."""
+    try:
+        return anchors.read(anchors.path(state_dir, store_id))
+    except (Integrity, Invalid):
+        return None
+
+
+def _situation(home: Path, state_dir: Path, store_id: str) -> Situation:
+    with unverified(home) as connection:
+        row = newest(connection)
+        return anchors.judge(_known(state_dir, store_id), row[0], event_hash(row[1]), hash_at(connection))
