@@ -20,9 +20,9 @@ from substrate.limits import COMBINING_MARKS, FILE_NAME_BYTES, QUOTE_CHARS
 # What a reader cannot see: format characters (zero-width, bidi, tags), variation selectors, fillers that draw
 # nothing, and the two Unicode line separators, which break a line in some viewers and not in others.
 INVISIBLE = (
-    "\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and newline, DEL, C1
 _SURROGATE = "\ud800-\udfff"
@@ -79,7 +79,7 @@ def html(text: str) -> str:
 # A character of these opens something in CommonMark, with footnotes, tables and bare addresses as links.
 _MARKDOWN = re.compile(
     f"({_SPELLED})|([{_CONTROL}{_SURROGATE}{INVISIBLE}])"
-    r"|([\\`*_\[\]<~^|]|&(?=[#A-Za-z])|(?:^|(?<= ))#|!$|:(?=//)|(?<=[Ww]{3})\.|(?<=[\w.+-])@(?=\w)|^[-+=:>%!;])"
+    r"|([\\`*_\[\]<~^|]|&(?=[#A-Za-z])|(?:^|(?<= ))#|!$|:(?=//)|(?<=[Ww]{3})\.|^[-+=:>%!;])"
 )
 _NUMBERED = re.compile(r"^([0-9]+)([.)])")
 _MARKDOWN_BACK = re.compile(r"\\([!-/:-@\[-`{-~])|&#92;u\{([0-9a-f]+)\}")

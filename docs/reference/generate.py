@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 import audit.errors  # noqa: E402
 import audit.event  # noqa: E402
 import substrate.limits  # noqa: E402
+import substrate.secrets.rules  # noqa: E402
 from tests.requirements import load  # noqa: E402
 
 NOTE = "<!-- Written by docs/reference/generate.py: change the code, then run it. -->\n"
@@ -132,6 +133,31 @@ def shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+def credentials() -> str:
+    rules = substrate.secrets.rules
+    parts = (
+        ("Tokens known by their shape", rules.ISSUED),
+        ("Keys", rules.KEYS),
+        ("Logins", rules.LOGINS),
+        ("Passwords and secrets known by the words around them", rules.WORDED),
+        ("Personal numbers", rules.PERSONAL),
+    )
+    body = "\n".join(
+        f"## {heading}\n\n{table(('rule', 'what it finds'), [(f'`{r.name}`', r.description) for r in part])}"
+        for heading, part in parts
+    )
+    return f"""# Credentials
+{NOTE}
+Every write is searched for these before anything is stored: contents, titles, ids, tags, metadata with its keys, and
+proposals. A hit refuses the whole write with `invalid` and names the field and the rule, never the secret. Personal
+numbers are found and not refused.
+
+A password that is a plain word, a passphrase with spaces and a short numeric code are not told from prose. How well
+the rules do is measured on a generated corpus: `python -m benchmarks.secrets`.
+
+{body}"""
+
+
 def requirements() -> str:
     lines = list(load().values())
     counts = {status: sum(line.status == status for line in lines) for status in ("proved", "partial", "deferred")}
@@ -216,6 +242,7 @@ def help_text(text: str) -> str:
 def pages() -> dict[Path, str]:
     """Answer each generated page with what should stand in it; the command line only where it is there."""
     written = {
+        DOCS / "reference" / "credentials.md": credentials(),
         DOCS / "reference" / "errors.md": errors(),
         DOCS / "reference" / "events.md": events(),
         DOCS / "reference" / "limits.md": limits(),

@@ -54,10 +54,9 @@ class Rule:
             yield match.start(group) + offset, match.end(group) + offset
 
 
-def _issued(name: str, description: str, near: str, pattern: str) -> Rule:
+def _issued(name: str, description: str, near: str, pattern: str, holds: Callable[[str], bool] = values.varied) -> Rule:
     """Make a rule for tokens that carry their issuer in their shape."""
-    compiled = re.compile(f"(?<![A-Za-z0-9])(?:{pattern})")
-    return Rule(name, description, compiled, values.varied, tuple(near.lower().split()))
+    return Rule(name, description, re.compile(f"(?<![A-Za-z0-9])(?:{pattern})"), holds, tuple(near.lower().split()))
 
 
 ISSUED = (
@@ -92,7 +91,7 @@ ISSUED = (
     _issued("azure-client", "Azure client secret", "Q~", r"[\w~.-]{3}\dQ~[\w~.-]{31,36}"),
     _issued("npm", "npm token", "npm_", r"npm_[A-Za-z0-9]{36}"),
     _issued("pypi", "PyPI token", "pypi-", r"pypi-[\w-]{50,255}"),
-    _issued("hugging-face", "Hugging Face token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{30,64}"),
+    _issued("hugging-face", "Hugging Face token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{30,64}", values.random),
     _issued("twilio", "Twilio key", "SK", r"SK[0-9a-f]{32}"),
     _issued("sendgrid", "SendGrid key", "SG.", r"SG\.[\w-]{16,32}\.[\w-]{32,64}"),
     _issued("mailgun", "Mailgun key", "key-", r"key-[0-9a-f]{32}"),
@@ -117,7 +116,37 @@ ISSUED = (
     _issued("netlify", "Netlify or Supabase token", "nfp_ sbp_", r"(?:nfp|sbp)_[A-Za-z0-9]{36,64}"),
     _issued("doppler", "Doppler token", "dp.", r"dp\.[a-z]{2,5}\.[A-Za-z0-9]{40,44}"),
     _issued("square", "Square token", "sq0", r"sq0[a-z]{3}-[\w-]{22,60}"),
-    _issued("new-relic", "New Relic or Atlassian token", "NRAK- ATATT3", r"NRAK-[A-Z0-9]{27}|ATATT3[\w=-]{60,255}"),
+    _issued("new-relic", "New Relic key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
+    _issued("atlassian", "Atlassian token", "ATATT3 ATCTT3 ATBB", r"AT[AC]TT3[\w=-]{60,255}|ATBB[A-Za-z0-9]{32}"),
+    _issued("facebook", "Facebook access token", "EAA", r"EAA[A-Za-z0-9]{60,400}"),
+    _issued("fly", "Fly.io token", "fm1 fm2_", r"fm(?:1[ar]|2)_[A-Za-z0-9+/=]{60,800}"),
+    _issued("heroku", "Heroku key", "HRKU-", r"HRKU-[\w-]{36,80}"),
+    _issued("airtable", "Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    _issued("hubspot", "HubSpot token", "pat-", r"pat-[a-z]{2}\d-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{20,30}"),
+    _issued("mailchimp", "Mailchimp key", "-us", r"[0-9a-f]{32}-us\d{1,2}"),
+    _issued("sendinblue", "Brevo key", "xkeysib- xsmtpsib-", r"x(?:key|smtp)sib-[0-9a-f]{64}-[A-Za-z0-9]{16}"),
+    _issued("dropbox", "Dropbox token", "sl.", r"sl\.[\w-]{130,400}"),
+    _issued("dynatrace", "Dynatrace token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    _issued("pulumi", "Pulumi token", "pul-", r"pul-[0-9a-f]{40}"),
+    _issued("rubygems", "RubyGems key", "rubygems_", r"rubygems_[0-9a-f]{48}"),
+    _issued("clojars", "Clojars token", "CLOJARS_", r"CLOJARS_[0-9a-z]{60}"),
+    _issued("sourcegraph", "Sourcegraph token", "sgp_", r"sgp_(?:[A-Za-z0-9]{5,20}_)?[0-9a-fA-F]{40}"),
+    _issued("sonar", "SonarQube token", "squ_ sqp_ sqa_", r"sq[upa]_[0-9a-zA-Z]{40}"),
+    _issued("openshift", "OpenShift token", "sha256~", r"sha256~[\w-]{43}"),
+    _issued(
+        "one-password",
+        "1Password token or secret key",
+        "ops_ey A3-",
+        r"ops_eyJ[\w-]{100,1000}|A3-[A-Z0-9-]{29,38}",
+    ),
+    _issued("alibaba", "Alibaba key id", "LTAI", r"LTAI[A-Za-z0-9]{16,24}"),
+    _issued(
+        "easypost",
+        "EasyPost or Shippo key",
+        "EZAK EZTK shippo_",
+        r"EZ[AT]K[A-Za-z0-9]{54}|shippo_(?:live|test)_[0-9a-f]{40}",
+    ),
+    _issued("cloudflare", "Cloudflare origin key", "v1.0-", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{146}"),
 )
 
 _BREAK = r"(?:\\{1,4}[rn]|[\s\"',+])"  # a line break, also as it is written inside a string literal
@@ -162,6 +191,13 @@ LOGINS = (
         ("://",),
     ),
     Rule(
+        "command-login",
+        "user and password given to a command",
+        re.compile(r"\s(?:-u|--user)(?:[ =]|[ =]?[\"'])[^\s\"':/]{0,64}:[\"']?(?P<value>[^\s\"'/]{3,128})"),
+        values.login,
+        ("curl", "wget", "http"),
+    ),
+    Rule(
         "bearer",
         "authorization header",
         re.compile(
@@ -188,8 +224,8 @@ _PARTS = (
 )
 _LOWER, _UPPER = "|".join(_PARTS.split()), "|".join(_PARTS.title().split())
 _ABOUT = (
-    rf"(?![\w-]{{0,20}}(?:@|[_-](?:{_LOWER})(?![a-z])|(?-i:(?:{_UPPER})(?![a-z]))))"
-    r"[\w-]{0,16}"
+    rf"(?![a-z0-9_-]{{0,20}}(?:@|[_-](?:{_LOWER})(?![a-z])|(?-i:(?:{_UPPER})(?![a-z]))))"
+    r"[a-z0-9_-]{0,16}"
 )
 _FULL = (
     rf"(?:pass(?:word|wd|phrase|code|wort)|kennwort|contraseña|mot de passe|senha|пароль|密码|密碼|パスワード){_ABOUT}"
@@ -198,9 +234,10 @@ _SHORT = r"(?<![a-z])(?:pass|pwd|pw)(?![a-z])|(?-i:(?<=[a-z])(?:Pass|Pwd)(?![a-z
 _PASS = re.compile(rf"(?i)(?:{_FULL}|{_SHORT})")
 _PASS_SAID = re.compile(rf"(?i)(?:{_FULL}|\bpw\b)")
 _PASS_NAMED = re.compile(rf"(?i)(?:{_FULL}|(?:_|--(?:[a-z]{{1,20}}-)?)(?:pass|pwd|pw)(?![a-z])|\bpw\b)")
+_PASSING = "".join(f"(?<!{word})(?<!{word}[_-])" for word in ("page", "next", "sync", "csrf", "xsrf", "public"))
 _TOKEN = re.compile(
     r"(?i)(?:(?:api|secret|access|private|signing|encryption|master|account|auth|service|app|client)[_ -]?key(?!s)"
-    r"|secret|(?<!page)(?<!page_)(?<!next)(?<!next_)(?<!sync)(?<!sync_)token(?!s)|credentials?)" + _ABOUT
+    rf"|secret|{_PASSING}token(?!s)|credentials?)" + _ABOUT
 )
 
 # What stands between the word and the secret: a setting's sign, a verb, or nothing but a space.

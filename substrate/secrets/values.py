@@ -28,12 +28,13 @@ _ORDINARY = re.compile(
     re.IGNORECASE,
 )
 _HEX = re.compile("[0-9a-f]{32,}|[0-9A-F]{32,}")
+_ROW = re.compile(r"(.)\1{7}")
 _SYMBOLS = frozenset("!@#$%^&*?+=~")
 
 
 def varied(value: str) -> bool:
     """Tell a token from a row of crosses."""
-    return len(set(value)) >= 6
+    return len(set(value)) >= 6 and not _ROW.search(value)
 
 
 def placeholder(value: str) -> bool:
@@ -45,10 +46,11 @@ def placeholder(value: str) -> bool:
 def random(value: str) -> bool:
     """Tell a machine-made token: 16 characters or more that change between lower, upper and digit often enough."""
     body = _core(value).rstrip("=")
-    if len(body) < 16 or not varied(body) or placeholder(body) or _CODE.match(body):
+    if len(body) < 16 or len(set(body)) < 6 or placeholder(body) or _CODE.match(body):
         return False
-    digits = sum(char.isdigit() for char in body)
-    return _restless(body) >= 0.4 or (_restless(body) >= 0.2 and digits >= 2) or bool(_HEX.fullmatch(body))
+    restless, digits = _restless(body), sum(char.isdigit() for char in body)
+    long = len(body) >= 32 and restless >= 0.3 and digits >= 1
+    return restless >= 0.4 or (restless >= 0.2 and digits >= 2) or long or bool(_HEX.fullmatch(body))
 
 
 def password(value: str) -> bool:
