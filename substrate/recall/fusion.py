@@ -1,0 +1,75 @@
+"""Make one ranking of what the arms found. Pure.
+
+Lexical scores and cosines have no common unit, so each is counted in standard deviations above its own mean over the
+view. To their sum comes a bonus for documents about, or said by, somebody the query names, and the standing of the
+conversation a document is part of. Weights were chosen on the development data (docs/concepts/recall.md).
+"""
+
+from __future__ import annotations
+
+
+import numpy as np
+from numpy.typing import NDArray
+
+from substrate.recall.segment import Bools, Ints
+
+ENTITY = 0.7  # deviations for a document about an entity the query names
+EPISODE = 0.5  # weight of the standing of the conversation
+EPISODE_BEST = 3  # documents that make the standing of a conversation
+GRAPH = 0.5  # share of what links bring that is added to the score
+
+Scores = NDArray[np.float64]
+
+
+def standardised(scores: Scores) -> Scores:
+    """Return scores in standard deviations above their mean; 0 where all are equal, and where a score is NaN."""
+    known = scores[~np.isnan(scores)]
+    spread = float(known.std()) if len(known) else 0.0
+    if spread == 0.0:
+        return np.zeros(len(scores))
+    return np.asarray(np.nan_to_num((scores - known.mean()) / spread))
+
+
+def fused(lexical: Scores | None, cosines: Scores | None, about: Bools, episodes: Ints) -> Scores:
+    """Return the sum of what the arms say of each document, and of its conversation."""
+    base = ENTITY * about.astype(np.float64)
+    for scores in (lexical, cosines):
+        if scores is not None:
+            base = base + standardised(scores)
+    return base + EPISODE * standardised(standing(base, episodes))
+
+
+def standing(scores: Scores, episodes: Ints) -> Scores:
+    """Return for each document the mean of the `EPISODE_BEST` best scores of its conversation, or of all it has."""
+    if not len(scores):
+        return scores
+    order = np.lexsort((-scores, episodes))
+    sorted_episodes = episodes[order]
+    first = np.flatnonzero(np.r_[True, sorted_episodes[1:] != sorted_episodes[:-1]])
+    sizes = np.diff(np.r_[first, len(order)])
+    rank = np.arange(len(order)) - np.repeat(first, sizes)
+    best = rank < EPISODE_BEST
+    sums = np.add.reduceat(np.where(best, scores[order], 0.0), first)
+    found = np.empty(len(scores))
+    found[order] = np.repeat(sums / np.minimum(sizes, EPISODE_BEST), sizes)
+    return found
+
+
+def personas_first(scores: Scores, personas: Bools, reflections: Bools, evidence: Bools, whole: bool) -> Scores:
+    """Return scores under which the personas of a named entity stand above the reflections they sum up.
+
+    `whole` says that the query asks for the entity and nothing else: then they stand above everything. Otherwise that
+    takes evidence that the persona answers the query. Source: S3-12.
+    """
+    lifted = scores.copy()
+    chosen = personas if whole else personas & evidence
+    below = np.ones(len(scores), np.bool_) if whole else reflections & evidence
+    if chosen.any() and below.any():
+        lifted[chosen] = np.maximum(lifted[chosen], scores[below].max() + 1e-6)
+    return lifted
+
+
+def ranked(scores: Scores, wanted: Bools) -> list[int]:
+    """Return the wanted documents, best first; of equal ones the newer first, then by id."""
+    numbers = np.flatnonzero(wanted)
+    return [int(n) for n in numbers[np.lexsort((-numbers, -scores[numbers]))]]

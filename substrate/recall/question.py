@@ -1,0 +1,119 @@
+"""Check what is asked, and say which documents it is asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from substrate import limits
+from substrate.errors import Invalid
+from substrate.escape import quote
+from substrate.identifiers import check_limit, check_text, check_time
+from substrate.memory.draft import MEMORY_TYPES
+from substrate.memory.memories import KINDS
+from substrate.recall.corpus import Corpus, View
+from substrate.recall.documents import member, microseconds
+from substrate.recall.segment import Bools
+from substrate.scopes import access, namespaces
+from substrate.scopes.caller import Caller
+from substrate.store.transaction import Reader
+
+ARMS = ("lexical", "vector", "graph", "entity")
+STATUSES = ("active", "superseded", "retired")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Hold a query and what limits its answer, as `recall` takes them.
+
+    Checked when it is made: raises Invalid naming the field. A choice that is empty stands for all there is.
+    """
+
+    query: str
+    namespace: str | None = None
+    kinds: Collection[str] = ()
+    types: Collection[str] = ()
+    statuses: Collection[str] = ("active",)
+    as_of: str | None = None
+    known_at: str | None = None
+    max_hits: int | None = None
+    min_score: float = limits.RECALL_MIN_SCORE
+    chars: int | None = None
+    arms: Collection[str] = ARMS
+
+    def __post_init__(self) -> None:
+        check_text("query", self.query, 4 * limits.QUERY_CHARS)
+        if len(self.query) > limits.QUERY_CHARS:
+            raise Invalid(
+                f"the query has {len(self.query):,} characters, at most {limits.QUERY_CHARS:,}",
+                hint="ask in a sentence or two",
+                fields={"query": "too_long"},
+            )
+        for field, choices in (("kinds", KINDS), ("types", MEMORY_TYPES), ("statuses", STATUSES), ("arms", ARMS)):
+            _check_choices(field, getattr(self, field), choices)
+        for field in ("as_of", "known_at"):
+            if getattr(self, field) is not None:
+                object.__setattr__(self, field, check_time(field, getattr(self, field)))
+        score = self.min_score
+        if isinstance(score, bool) or not isinstance(score, int | float) or not -1 <= score <= 1:
+            raise Invalid(f"{quote(score)} is no cosine", hint="a number from -1 to 1", fields={"min_score": "range"})
+        hits = check_limit(self.max_hits, field="max_hits", default=limits.RECALL_DEFAULT, most=limits.RECALL_MAX)
+        room = check_limit(self.chars, field="chars", default=limits.RECALL_CHARS, most=limits.RECALL_CHARS_MAX)
+        object.__setattr__(self, "max_hits", hits)
+        object.__setattr__(self, "chars", room)
+
+
+@dataclass(frozen=True)
+class Readership:
+    """Hold who asks, the namespaces it may read, and the question: together they pick the documents looked at."""
+
+    caller: Caller
+    paths: frozenset[str]
+    question: Question
+
+    def known(self, corpus: Corpus) -> Bools:
+        """Tell which documents the caller may read, of the namespace, statuses and times the question is about.
+
+        All statistics are taken over these, whatever kinds and types are wanted as hits.
+        """
+        asked, columns = self.question, corpus.columns
+        known = corpus.where("partition", self._readable)
+        if asked.known_at is None:
+            known &= corpus.where("status", lambda status: status in (asked.statuses or STATUSES))
+        else:
+            moment = microseconds(asked.known_at)
+            known &= (columns["created"] <= moment) & (moment < columns["ended"])
+        if asked.as_of is not None:
+            moment = microseconds(asked.as_of)
+            known &= (columns["valid_from"] <= moment) & (moment < columns["valid_until"])
+        return known
+
+    def wanted(self, view: View) -> Bools:
+        """Tell which documents of a view may be hits."""
+        asked = self.question
+        return view.where("kind", lambda kind: not asked.kinds or kind in asked.kinds) & view.where(
+            "type", lambda type_: not asked.types or type_ in asked.types
+        )
+
+    def _readable(self, partition: str) -> bool:
+        row = member(partition)
+        return self.question.namespace in (None, row.namespace) and access.visible(row, self.caller, self.paths)
+
+
+def readership(r: Reader, caller: Caller, question: Question) -> Readership:
+    """Return who reads what for a question. Raises NotFound for a namespace the caller may not read."""
+    if question.namespace is not None:
+        path = namespaces.resolve(r, question.namespace)
+        access.check(r, caller, "read_curated", path)
+        question = replace(question, namespace=path)
+    return Readership(caller, access.readable(r, caller), question)
+
+
+def _check_choices(field: str, given: Collection[str], choices: Collection[str]) -> None:
+    if isinstance(given, str) or not isinstance(given, Collection):
+        raise Invalid(f"{quote(given)} is no list", hint=f"a list of {', '.join(choices)}", fields={field: "type"})
+    for value in given:
+        if value not in choices:
+            raise Invalid(
+                f"{quote(value)} is none of {field}", hint=f"one of: {', '.join(choices)}", fields={field: "choice"}
+            )

@@ -1,0 +1,221 @@
+"""Answer a question with the memories that hold the answer: found by words, by meaning and along links, and cited.
+
+What a caller may not read does not exist here: scores are computed over what it may read, and every row shown was read
+from the store, verified against the log, and passed the access function again.
+
+Source: DESIGN §6; docs/spec/requirements.md S3-12, S4-9, S4-57; docs/concepts/recall.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from substrate import limits
+from substrate.errors import Integrity
+from substrate.recall import embedding, fusion, index, links
+from substrate.recall.answer import Arm, Hit, Recall, fitted
+from substrate.recall.corpus import Corpus, View
+from substrate.recall.embedding import Embedder
+from substrate.recall.index import Progress
+from substrate.recall.lexical import bm25
+from substrate.recall.names import named
+from substrate.recall.question import ARMS, Question, Readership, readership
+from substrate.recall.segment import Bools
+from substrate.recall.words import terms
+from substrate.scopes import access
+from substrate.scopes.caller import Caller
+from substrate.store.database import Database
+from substrate.store.model import MemoryRow
+from substrate.store.transaction import Reader
+
+ENCODE_NOW = 64  # memories encoded before an answer; more are left to a run of their own, and the answer says so
+
+
+def recall(
+    db: Database,
+    caller: Caller,
+    query: str,
+    *,
+    namespace: str | None = None,
+    kinds: Collection[str] = (),
+    types: Collection[str] = (),
+    statuses: Collection[str] = ("active",),
+    as_of: str | None = None,
+    known_at: str | None = None,
+    max_hits: int | None = None,
+    min_score: float = limits.RECALL_MIN_SCORE,
+    chars: int | None = None,
+    arms: Collection[str] = ARMS,
+    embedder: Embedder | None = None,
+    progress: Progress | None = None,
+) -> Recall:
+    """Return the memories that answer a query, best first; equal ones newer first, then by id.
+
+    Looked through is all the caller may read, or one namespace of it. `kinds` and `types` choose hits, empty for any;
+    `as_of` keeps what held in the world at that time, `known_at` what was active in the store then. A hit has evidence
+    of its own: a word of the query, a cosine of at least `min_score`, a link from a better one, or being the persona of
+    an entity the query names. At most `max_hits` come back, with at most `chars` characters of content together.
+
+    `embedder` None is the packaged model where it is installed. Must not be called inside `db.read` or `db.write`: it
+    takes the store's file for short moments, and not while texts are encoded. Raises Invalid naming the field,
+    NotFound for a namespace the caller may not read, Integrity for a row that is not what the log committed to.
+    """
+    question = Question(
+        query=query,
+        namespace=namespace,
+        kinds=kinds,
+        types=types,
+        statuses=statuses,
+        as_of=as_of,
+        known_at=known_at,
+        max_hits=max_hits,
+        min_score=min_score,
+        chars=chars,
+        arms=arms,
+    )
+    with db.read() as r:
+        readers = readership(r, caller, question)
+    encoder, fared = _encoder(question, embedder)
+    corpus, missing = _corpus(db, readers, encoder, progress)
+    view = View(corpus, readers.known(corpus))
+    search = _Search(readers, view)
+    fared["lexical"] = search.by_words()
+    if encoder is not None:
+        fared["vector"] = search.by_meaning(encoder, missing)
+    with db.read() as r:
+        fared["entity"] = search.by_name(r, corpus)
+        search.fuse()
+        fared["graph"] = search.by_links(r, db.clock())
+        return _answer(r, search, {name: fared[name] for name in ARMS})
+
+
+class _Search:
+    """Gather what the arms find over one view, and rank it."""
+
+    def __init__(self, readers: Readership, view: View) -> None:
+        self.readers, self.question, self.view = readers, readers.question, view
+        self.found: dict[str, fusion.Scores] = {}
+        self.full: dict[str, fusion.Scores] = {}
+        self.scores = np.zeros(len(view))
+        self.evidence = np.zeros(len(view), np.bool_)
+        self.about = np.zeros(len(view), np.bool_)
+        self.only_named = False
+
+    def by_words(self) -> Arm:
+        """Score by the words of the query; evidence is a word in the document itself."""
+        query = Counter(terms(self.question.query, query=True))
+        if "lexical" not in self.question.arms:
+            return _not_asked()
+        if not query:
+            return Arm(False, "the query holds no word to look for")
+        matches = bm25(self.view, query)
+        self.full["lexical"] = matches.scores
+        self._keep("lexical", np.where(matches.own, matches.scores, 0.0), matches.own)
+        return Arm(True)
+
+    def by_meaning(self, encoder: Embedder, missing: int) -> Arm:
+        """Score by the cosine with the query; evidence is one of at least `min_score`."""
+        cosines = self.view.similarities(encoder.encode([self.question.query])[0])
+        self.full["vector"] = cosines
+        near = np.nan_to_num(cosines, nan=-1.0) >= self.question.min_score
+        self._keep("vector", np.where(near, cosines, 0.0), near)
+        return Arm(True, f"{missing:,} of {len(self.view):,} memories have no vector yet" if missing else None)
+
+    def by_name(self, r: Reader, corpus: Corpus) -> Arm:
+        """Find the documents about, or said by, an entity the query names; by itself that is no evidence."""
+        if "entity" not in self.question.arms:
+            return _not_asked()
+        paths = {path.partition("#")[0] for path in self.readers.paths}
+        labels, self.only_named = named(r, corpus, self.question.query, paths)
+        self.about = self.view.where("entity", lambda label: label in labels)
+        self.found["entity"] = self.about.astype(np.float64)
+        return Arm(True) if labels else Arm(True, "the query names no entity that is known")
+
+    def fuse(self) -> None:
+        """Make one score of what was found so far."""
+        view = self.view
+        scores = fusion.fused(self.full.get("lexical"), self.full.get("vector"), self.about, view.episodes)
+        personas = self.about & view.where("kind", lambda kind: kind == "persona")
+        reflections = self.about & view.where("kind", lambda kind: kind == "reflection")
+        self.evidence |= personas & self.only_named
+        self.scores = fusion.personas_first(scores, personas, reflections, self.evidence, self.only_named)
+
+    def by_links(self, r: Reader, now: str) -> Arm:
+        """Raise what is linked with the best so far; evidence is such a link."""
+        if "graph" not in self.question.arms:
+            return _not_asked()
+        best = fusion.ranked(self.scores, self.evidence & (self.scores > 0))[: links.SEEDS]
+        reached = links.reach(r, self.view, {number: float(self.scores[number]) for number in best}, now)
+        scores = np.zeros(len(self.view))
+        scores[list(reached)] = list(reached.values())
+        self._keep("graph", scores, scores > 0)
+        self.scores = self.scores + fusion.GRAPH * scores
+        return Arm(True) if best else Arm(False, "no memory was found to start from")
+
+    def best(self) -> list[int]:
+        """Return the numbers of the best hits, at most `max_hits`."""
+        return fusion.ranked(self.scores, self.evidence & self.readers.wanted(self.view))[: self.question.max_hits]
+
+    def _keep(self, arm: str, scores: fusion.Scores, evidence: Bools) -> None:
+        self.found[arm] = scores
+        self.evidence |= evidence
+
+
+def _encoder(question: Question, embedder: Embedder | None) -> tuple[Embedder | None, dict[str, Arm]]:
+    """Return the encoder to use, or none and why the vector arm does not run."""
+    if "vector" not in question.arms:
+        return None, {"vector": _not_asked()}
+    if embedder is not None:
+        return embedder, {}
+    possible, why_not = embedding.available()
+    return (embedding.load(), {}) if possible else (None, {"vector": Arm(False, why_not)})
+
+
+def _corpus(
+    db: Database, readers: Readership, encoder: Embedder | None, progress: Progress | None
+) -> tuple[Corpus, int]:
+    """Return the documents as of the newest event, and how many of those looked at have no vector yet."""
+    follower = index.of(db)
+    if encoder is None:
+        return follower.corpus(follower.catch_up(db, progress)), 0
+    missing = follower.encode(db, encoder, among=readers.known, limit=ENCODE_NOW, progress=progress)
+    return follower.corpus(follower.catch_up(db, progress), encoder.model_id), missing
+
+
+def _answer(r: Reader, search: _Search, arms: dict[str, Arm]) -> Recall:
+    numbers = search.best()
+    rows = _rows(r, [search.view.id(number) for number in numbers])
+    shown = [(number, row) for number, row in zip(numbers, rows, strict=True) if _still(row, search.readers)]
+    texts = fitted([row for _, row in shown], int(search.question.chars or 0))
+    hits = tuple(
+        Hit(
+            row, float(search.scores[number]), {a: float(s[number]) for a, s in search.found.items() if s[number]}, text
+        )
+        for (number, row), text in zip(shown, texts, strict=False)
+    )
+    return Recall(hits, arms, len(shown) - len(hits))
+
+
+def _rows(r: Reader, names: Sequence[str]) -> list[MemoryRow]:
+    """Read these memories, verified, in this order; one that is gone without an event is `Integrity`."""
+    found = {row.id: row for row in r.select(MemoryRow, "id IN (SELECT unnest(?::TEXT[]))", (list(names),))}
+    rows = [found.get(name) or r.get(MemoryRow, name) for name in names]
+    if None in rows:
+        lost = names[rows.index(None)]
+        raise Integrity(
+            f"memories {lost} is indexed and not in the store", hint="run `ai-memory audit verify`", id=lost
+        )
+    return [row for row in rows if row is not None]
+
+
+def _still(row: MemoryRow, readers: Readership) -> bool:
+    """Tell whether a row may still be shown: it may have changed since the index saw it."""
+    open_ = row.status in readers.question.statuses if readers.question.known_at is None else row.status != "deleted"
+    return open_ and access.visible(row, readers.caller, readers.paths)
+
+
+def _not_asked() -> Arm:
+    return Arm(False, "not asked for")
