@@ -1,6 +1,5 @@
 """A fresh copy of one made-up store for every test, on a real file."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from audit import keys
 from substrate.scopes import principals
 from substrate.store.database import Database
 from tests.clock import Clock, Ids
-from tests.memory.house import House
+from tests.memory.house import House, opened
 
 
 @pytest.fixture(scope="session")
@@ -31,11 +30,5 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def house(made: Path, tmp_path: Path) -> Iterator[House]:
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    clock, ids = Clock(), Ids()
-    ids.count = 1000
-    db = Database.open(tmp_path / "home", state_dir=tmp_path / "state", clock=clock, new_id=ids)
-    with db.read() as r:
-        people = [principals.caller_for(r, handle) for handle in ("ann", "ben", "scout", "rook")]
-    yield House(db, clock, *people)
-    db.close()
+    with opened(made, tmp_path) as house:
+        yield house

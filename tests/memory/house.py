@@ -1,7 +1,10 @@
 """A store with two humans and an agent of each, and one call for each thing a test does to it."""
 
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from audit.event import Event
@@ -11,7 +14,7 @@ from substrate.scopes import principals
 from substrate.scopes.caller import CURATOR, Caller
 from substrate.store.database import Database
 from substrate.store.model import ClaimRow, MemoryRow, PersonaHeadRow
-from tests.clock import Clock
+from tests.clock import Clock, Ids
 
 # Access reads who a caller is from the store; an id of this form stands for nothing in it.
 ABSENT = "mem-zzzzzzzzzzzzzzzzzzzzzzzzzz"
@@ -110,3 +113,18 @@ class House:
         with self.db.write(actor="test") as tx:
             row = principals.register(tx, owner or self.ann, "agent", handle, **terms)
             return principals.caller_for(tx, row.id)
+
+
+@contextmanager
+def opened(made: Path, folder: Path) -> Iterator[House]:
+    """Open a copy of the made-up store in `folder`."""
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    clock, ids = Clock(), Ids()
+    ids.count = 1000
+    db = Database.open(folder / "home", state_dir=folder / "state", clock=clock, new_id=ids)
+    with db.read() as r:
+        people = [principals.caller_for(r, handle) for handle in ("ann", "ben", "scout", "rook")]
+    try:
+        yield House(db, clock, *people)
+    finally:
+        db.close()
