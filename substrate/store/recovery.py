@@ -5,15 +5,16 @@ Source: docs/spec/audit.md §2.4.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from audit import anchor as anchors
 from audit import checkpoint as checkpoints
 from audit import keys
-from audit.anchor import Situation
-from audit.errors import Conflict, Integrity
+from audit.anchor import Anchor, Situation
+from audit.errors import Conflict, Integrity, Invalid
+from audit.event import event_hash
 from substrate.store.database import KEY_FILE
 from substrate.store.inspection import Report, inspect, unverified
 from substrate.store.ledger import Ledger, hash_at, newest, parsed, state_folder, store_after
@@ -34,10 +35,10 @@ class Loss:
 def adopt(
     home: Path, actor: str, clock: Callable[[], str], *, note: str | None = None, state_dir: Path | None = None
 ) -> int:
-    """Make this store's head this machine's anchor; with a checkpoint kept elsewhere only if the log goes on from it.
+    """Make this store's head this machine's anchor; with a checkpoint kept elsewhere only if the log extends it.
 
-    Records ``checkpoint_adopted``. Raises Integrity when the store does not verify whole, the checkpoint disagrees, or an
-    anchor is here that the store does not extend.
+    Records ``checkpoint_adopted``. Raises Integrity when the store does not verify whole, the checkpoint disagrees,
+    or an anchor is here that the store does not extend.
     """
     folder = state_dir or state_folder(home)
     report = inspect(home, state_dir=folder, notes=[note] if note else [])
