@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from audit.event import GENESIS_PREV
 from audit.state import BUCKETS, EMPTY_BUCKET, StateTree
 from substrate.store import schema
 from substrate.store.baton import Baton
-from substrate.store.db import FILE, Connection, create_file, migrate, rewrite_file
+from substrate.store.db import FILE, Connection, create_file, open_file, rewrite_file, sync, translated, wal
 from substrate.store.ids import IdMaker, system_clock
 from substrate.store.ledger import Head, Ledger, state_folder
 from substrate.store.transaction import Reader, Transaction
@@ -50,6 +51,7 @@ class Database:
         self._writing = False
         waits = {} if wait_s is None else {"wait_s": wait_s}
         self._baton = Baton(home, opened=self._open_file, closing=self._close_file, **waits)
+        self._mutex = threading.RLock()  # stands in for the baton on a read-only medium
 
     @classmethod
     def open(
@@ -96,7 +98,7 @@ class Database:
             ) from error
         maker = Baton(home, opened=lambda: None, closing=lambda: None)
         try:
-            with maker.held():
+            with maker.held(), translated():
                 _build(home, state_dir, clock, new_id or IdMaker(), settings, signed)
         finally:
             maker.close()
@@ -139,10 +141,11 @@ class Database:
         transaction made it if the engine had already written it; an idempotency key tells which.
         """
         if self.read_only:
-            raise Unavailable(f"{self.home} is read-only", hint="copy the folder to a writable place")
+            raise _read_only(self.home)
         with self.connection() as connection:
             if self._writing:
                 raise RuntimeError("a transaction inside a transaction")
+            self._ledger.compare(connection)
             self._writing = True
             before = self._ledger.head
             try:
@@ -160,11 +163,18 @@ class Database:
             self._ledger.settle(connection)
 
     def rewrite(self) -> tuple[int, int]:
-        """Copy the file into a fresh one so that erased text is gone from it; return the sizes before and after."""
-        with self._baton.held():
+        """Copy the file into a fresh one so that erased text is gone from it; return the sizes before and after.
+
+        Raises Unavailable on a read-only or full medium; the old file is untouched then.
+        """
+        if self.read_only:
+            raise _read_only(self.home)
+        with self.connection():
+            if self._writing:
+                raise RuntimeError("a rewrite inside a transaction")
             self._close_file()
             try:
-                return rewrite_file(self.home / FILE)
+                return rewrite_file(self.home / FILE, self._settings)
             finally:
                 self._open_file()
 
@@ -180,15 +190,14 @@ class Database:
             with self._baton.held():
                 yield
             return
-        if self._connection is None:
-            self._open_file()
-        yield
+        with self._mutex:
+            if self._connection is None:
+                self._open_file()
+            yield
 
     def _open_file(self) -> None:
-        connection = Connection(self.home / FILE, read_only=self.read_only, settings=self._settings)
+        connection = open_file(self.home / FILE, read_only=self.read_only, settings=self._settings)
         try:
-            if not (self.read_only or self._ledger.head):
-                migrate(connection)
             self._ledger.refresh(connection)
         except BaseException:
             connection.close()
@@ -226,6 +235,8 @@ def _build(
     shutil.rmtree(workshop, ignore_errors=True)
     workshop.mkdir(mode=0o700)
     key_path = home / KEY_FILE
+    if not signed and key_path.exists():
+        raise Conflict(f"{key_path} is here: the store would have to be signed", hint="make a signed one, or move it")
     key = (keys.load(key_path) if key_path.exists() else keys.create(key_path)) if signed else None
     connection = create_file(workshop / FILE, settings)
     try:
@@ -250,13 +261,19 @@ def _build(
             changes=(),
         )
         connection.commit()
+        connection.checkpoint()
         ledger.adopt(connection)
     finally:
         connection.close()
-    with (workshop / FILE).open("rb") as file:
-        os.fsync(file.fileno())
+    sync(workshop / FILE)
+    wal(home / FILE).unlink(missing_ok=True)  # of a file that somebody removed
     (workshop / FILE).rename(home / FILE)
+    sync(home)
     shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _read_only(home: Path) -> Unavailable:
+    return Unavailable(f"{home} is read-only", hint="copy the folder to a writable place")
 
 
 def _writable(home: Path) -> bool:

@@ -8,11 +8,13 @@ Source: docs/spec/model.md §6.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,33 +26,49 @@ from substrate.store import schema
 FILE = "memory.duckdb"
 Values = Sequence[Any]
 _SETTING = re.compile(r"[A-Za-z0-9_]{1,64}")
+_VERSION = re.compile(r"[0-9]{1,9}", re.ASCII)
+# SHA-256 of the tables' definitions as DuckDB 2.0.1 writes them; for another engine they are made and compared.
+_DEFINITIONS = "019e0a53f5f0defddd6dcba8645be562e2332bbc0e283b69f6973c7787827f85"
 
 
 class Connection:
-    """An open file. ``settings`` are engine settings by name, set before the configuration is locked."""
+    """An open file.
 
-    def __init__(self, path: Path, *, read_only: bool = False, settings: Mapping[str, str] | None = None) -> None:
+    ``settings`` are engine settings by name, set before the configuration is locked. Only an ``altering`` connection
+    can make tables; every other one looks for functions in the engine before it looks into the file, so that no macro
+    kept in the file can stand in for one of the engine's (``sha256``, ``count``, even ``||``).
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        read_only: bool = False,
+        settings: Mapping[str, str] | None = None,
+        altering: bool = False,
+    ) -> None:
         self.path = path
         self.read_only = read_only
-        with _translated(opening=True):
-            self._raw = duckdb.connect(str(path), read_only=read_only, config={"threads": 2})
-            for name, value in (settings or {}).items():
-                if not (_SETTING.fullmatch(name) and _SETTING.fullmatch(value)):
-                    raise Invalid(
-                        f"not an engine setting: {name!r} = {value!r}", hint="names and values are plain words"
-                    )
-                self._raw.execute(f"SET {name} = '{value}'")
-            self._raw.execute("SET enable_external_access = false")
-            self._raw.execute("SET lock_configuration = true")
+        sets = [_setting(name, value) for name, value in (settings or {}).items()]
+        with translated(opening=True):
+            self._raw = duckdb.connect(str(path), read_only, {"threads": 2, "enable_external_access": False})
+            try:
+                if not altering:
+                    sets.append(f"SET search_path = 'system.main,{path.stem}.main'")
+                for statement in (*sets, "SET lock_configuration = true"):
+                    self._raw.execute(statement)
+            except BaseException:
+                self._raw.close()
+                raise
 
     def run(self, sql: str, parameters: Values = ()) -> None:
         """Execute a statement that returns nothing of interest."""
-        with _translated():
+        with translated():
             self._raw.execute(sql, list(parameters)).fetchall()
 
     def rows(self, sql: str, parameters: Values = ()) -> list[tuple[Any, ...]]:
         """Execute a query and fetch every row; no cursor stays open."""
-        with _translated():
+        with translated():
             return self._raw.execute(sql, list(parameters)).fetchall()
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values], types: Mapping[str, str]) -> None:
@@ -97,6 +115,12 @@ class Connection:
             ) from error
 
 
+def _setting(name: str, value: str) -> str:
+    if not (_SETTING.fullmatch(name) and _SETTING.fullmatch(value)):
+        raise Invalid(f"not an engine setting: {name!r} = {value!r}", hint="names and values are plain words")
+    return f"SET {name} = '{value}'"
+
+
 def net(expression: str) -> str:
     """Give SQL for a text behind its length in bytes, the form that ``audit.commitment`` hashes."""
     return f"(strlen({expression}) || ':' || {expression})"
@@ -111,12 +135,15 @@ def row_id_sql(table: str) -> str:
 
 
 def commitment_sql(table: str, columns: Sequence[str]) -> str:
-    """Give SQL for the commitment of a row of ``table``: what ``audit.commitment.commitment`` computes."""
-    parts = [f"'content/v1' || coalesce(salt, '') || '{len(table)}:{table}'"]
+    """Give SQL for the commitment of a row of ``table``: what ``audit.commitment.commitment`` computes.
+
+    A salt of another length has no commitment: it could swallow the start of the columns behind it.
+    """
+    parts = [f"'content/v1' || salt || '{len(table)}:{table}'"]
     for column in columns:
         text = net(f"CAST({column} AS TEXT)")
         parts.append(f"CASE WHEN {column} IS NULL THEN '' ELSE '{len(column)}:{column}' || {text} END")
-    return f"sha256({' || '.join(parts)})"
+    return f"CASE WHEN strlen(salt) = 64 THEN sha256({' || '.join(parts)}) ELSE '' END"
 
 
 def bucket_digest_sql() -> str:
@@ -126,25 +153,56 @@ def bucket_digest_sql() -> str:
 
 def create_file(path: Path, settings: Mapping[str, str] | None = None) -> Connection:
     """Make a new file with the whole schema; the caller moves it into place."""
-    connection = Connection(path, settings=settings)
+    connection = Connection(path, settings=settings, altering=True)
     connection.run("CREATE TABLE schema_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
     connection.run("INSERT INTO schema_meta VALUES ('version', '0')")
     migrate(connection)
     return connection
 
 
+def open_file(path: Path, *, read_only: bool = False, settings: Mapping[str, str] | None = None) -> Connection:
+    """Open a file and see to it that its tables are this program's, bringing an older one up to date.
+
+    Raises Unavailable when the file was made by a newer program, or is older and cannot be written; Integrity when a
+    table is not what the migrations make: a view in its place, a computed column or a lost key could hide rows.
+    """
+    connection = Connection(path, read_only=read_only, settings=settings)
+    try:
+        if schema_version(connection) < schema.VERSION:
+            if read_only:
+                raise Unavailable("the store is of an older version and cannot be brought up to date here")
+            connection.close()
+            connection = Connection(path, settings=settings, altering=True)
+            migrate(connection)
+            connection.close()
+            connection = Connection(path, settings=settings)
+        check_tables(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def schema_version(connection: Connection) -> int:
+    """Read which migrations the file has seen. Raises Unavailable when it has seen more than this program knows."""
+    found = [value for (value,) in connection.rows("SELECT value FROM schema_meta WHERE key = 'version'")]
+    if len(found) != 1 or not _VERSION.fullmatch(found[0]):
+        raise Integrity("the store does not say which version its schema is", hint="restore a backup")
+    if int(found[0]) > schema.VERSION:
+        raise Unavailable(
+            f"the store has schema version {found[0]}, this program knows {schema.VERSION}",
+            hint="upgrade ai-memory: pip install --upgrade ai-memory",
+        )
+    return int(found[0])
+
+
 def migrate(connection: Connection) -> None:
     """Bring the schema up to this program's version; each step is one transaction with its own record.
 
-    Raises Unavailable when the file was made by a newer program; nothing is changed then.
+    The connection must be an altering one. Raises Unavailable when the file was made by a newer program; nothing is
+    changed then.
     """
-    found = int(connection.rows("SELECT value FROM schema_meta WHERE key = 'version'")[0][0])
-    if found > schema.VERSION:
-        raise Unavailable(
-            f"the store has schema version {found}, this program knows {schema.VERSION}",
-            hint="upgrade ai-memory: pip install --upgrade ai-memory",
-        )
-    for number in range(found, schema.VERSION):
+    for number in range(schema_version(connection), schema.VERSION):
         connection.begin()
         try:
             for statement in schema.statements(schema.MIGRATIONS[number]):
@@ -156,19 +214,59 @@ def migrate(connection: Connection) -> None:
             raise
 
 
-def rewrite_file(path: Path) -> tuple[int, int]:
+def check_tables(connection: Connection) -> None:
+    """Hold the file's tables and indexes against the schema; raises Integrity naming the first that differs.
+
+    Tables, views and macros that are not ours are left alone: nothing here ever reads them.
+    """
+    found = _definitions(connection)
+    if hashlib.sha256("\n".join(found).encode()).hexdigest() == _DEFINITIONS:
+        return
+    wrong = sorted(set(_fresh_definitions()).symmetric_difference(found))
+    if wrong:
+        raise Integrity(
+            f"the store's tables are not what they should be: {wrong[0][:200]}",
+            hint="restore a backup",
+            differing=wrong,
+        )
+
+
+def _definitions(connection: Connection) -> tuple[str, ...]:
+    """Give the statements, as the engine writes them, that would make our tables and their indexes."""
+    known = {*schema.COMMITTED, *schema.LOG, *schema.DERIVED}
+    rows = connection.rows(
+        "SELECT table_name, sql FROM duckdb_tables() WHERE schema_name = 'main' UNION ALL"
+        " SELECT table_name, sql FROM duckdb_indexes() WHERE schema_name = 'main'"
+    )
+    return tuple(sorted(sql for table, sql in rows if table in known))
+
+
+@cache
+def _fresh_definitions() -> tuple[str, ...]:
+    connection = create_file(Path(":memory:"))
+    try:
+        return _definitions(connection)
+    finally:
+        connection.close()
+
+
+def rewrite_file(path: Path, settings: Mapping[str, str] | None = None) -> tuple[int, int]:
     """Copy every live row into a fresh file and put it in the old one's place; return both sizes in bytes.
 
     This is what makes erased text leave the file. The file must be closed. A crash leaves either the old file or the
     new one, whole.
     """
-    fresh = path.with_name(f".{path.name}.rewrite")
-    _remove(fresh)
-    before = path.stat().st_size
-    try:
-        with _translated():
-            raw = duckdb.connect(":memory:")
+    workshop = path.parent / ".rewrite"
+    fresh = workshop / path.name
+    with translated():
+        shutil.rmtree(workshop, ignore_errors=True)
+        workshop.mkdir(mode=0o700)
+        try:
+            before = path.stat().st_size
+            raw = duckdb.connect(":memory:", config={"threads": 2})
             try:
+                for name, value in (settings or {}).items():
+                    raw.execute(_setting(name, value))
                 raw.execute(f"ATTACH '{_quoted(path)}' AS old")
                 raw.execute("CHECKPOINT old")
                 raw.execute(f"ATTACH '{_quoted(fresh)}' AS new")
@@ -176,25 +274,26 @@ def rewrite_file(path: Path) -> tuple[int, int]:
                 raw.execute("CHECKPOINT new")
             finally:
                 raw.close()
-        shutil.copymode(path, fresh)
-        with fresh.open("rb") as file:
-            os.fsync(file.fileno())
-        after = fresh.stat().st_size
-        fresh.replace(path)
-        _remove(path.with_name(path.name + ".wal"))
-        _sync_folder(path.parent)
-    finally:
-        _remove(fresh)
+            open_file(fresh, settings=settings).close()  # its tables are the old one's, keys and all
+            shutil.copymode(path, fresh)
+            sync(fresh)
+            after = fresh.stat().st_size
+            wal(path).unlink(missing_ok=True)  # the checkpoint has emptied it
+            fresh.replace(path)
+            sync(path.parent)
+        finally:
+            shutil.rmtree(workshop, ignore_errors=True)
     return before, after
 
 
-def _remove(path: Path) -> None:
-    for name in (path, path.with_name(path.name + ".wal")):
-        name.unlink(missing_ok=True)
+def wal(path: Path) -> Path:
+    """Name the write-ahead log that the engine keeps beside a file."""
+    return path.with_name(path.name + ".wal")
 
 
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Have the system write a file, or a folder's names, to the disk."""
+    fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
     finally:
@@ -210,7 +309,7 @@ def _first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def _translated(*, opening: bool = False) -> Iterator[None]:
+def translated(*, opening: bool = False) -> Iterator[None]:
     """Turn the engine's errors into ours; the engine's first line stays in the message."""
     try:
         yield

@@ -19,6 +19,7 @@ from audit.anchor import Anchor, Situation
 from audit.errors import Integrity, Invalid, Unavailable
 from audit.event import GENESIS_PREV, Event, Target, body, event_hash, parse
 from audit.merkle import Frontier, leaf_hash
+from audit.state import bucket_of
 from substrate.store.db import Connection
 from substrate.store.state import Change, SignedState
 
@@ -49,30 +50,37 @@ class Ledger:
         self.store_id = ""
         self.genesis_key: str | None = None
         self.situation = Situation.UNANCHORED
+        self._anchor: Anchor | None = None
         self._frontier: Frontier | None = None
 
-    def refresh(self, connection: Connection) -> None:
+    def refresh(self, connection: Connection, *, anchored: bool = True) -> None:
         """Read the head, hold it against the anchor and against what was seen before, and load the state it signs.
 
         Raises Integrity when anything differs; nothing is written but the anchor of a log that is validly ahead of it.
+        Without ``anchored`` the anchor is neither asked nor written: a person has decided to go on from this log.
         """
         row, known = newest(connection), self.head
-        if known is None or event_hash(row[1]) != known.event_hash or not self.state.loaded:
-            self._learn_genesis(connection)
-            event = self._checked(row)
-            (count,) = connection.rows("SELECT count(*) FROM signed_events")[0]
-            if count != row[0]:
-                raise Integrity(f"the log holds {count} events but its newest is number {row[0]}", hint=_VERIFY)
-            head = Head(row[0], event_hash(row[1]), event.state_root, event.time)
-            fresh = self._extension(connection, known.sequence, known.event_hash, head) if known else None
-            self._judge(connection, head)
-            touched = None if fresh is None else {bucket_of(t, i) for _, e in fresh for t, i, _ in e.commits}
-            self.state.load(connection, head.state_root, touched)
-            if self._frontier is not None and fresh is not None:
-                for (_, data, _, _), _ in fresh:
-                    self._frontier.append(leaf_hash(data))
-            self.head = head
-        self.compare(connection)
+        if known is not None and event_hash(row[1]) == known.event_hash and self.state.loaded:
+            if anchored:
+                self.compare(connection)
+            return
+        self._learn_genesis(connection)
+        event = self._checked(row)
+        (count,) = connection.rows("SELECT count(*) FROM signed_events")[0]
+        if count != row[0]:
+            raise Integrity(f"the log holds {count} events but its newest is number {row[0]}", hint=_VERIFY)
+        head = Head(row[0], event_hash(row[1]), event.state_root, event.time)
+        fresh = self._extension(connection, known.sequence, known.event_hash, head) if known else None
+        self.store_id = store_after(event)
+        found = self._judge(connection, head) if anchored else self.situation
+        touched = None if fresh is None else {bucket_of(t, i) for _, e in fresh for t, i, _ in e.commits}
+        self.state.load(connection, head.state_root, touched)
+        self.head = head
+        if self._frontier is not None and fresh is not None:
+            for (_, data, _, _), _ in fresh:
+                self._frontier.append(leaf_hash(data))
+        if found is Situation.AHEAD:
+            self.settle(connection)
 
     def compare(self, connection: Connection) -> None:
         """Hold the head against the anchor as it lies there now; a log validly ahead of it is anchored anew.
@@ -139,8 +147,6 @@ class Ledger:
         anchor = anchors.read(anchors.path(self.state_dir, self.store_id))
         if anchor is not None and anchor.genesis_key != self.genesis_key:
             raise Integrity("the store's key is not the one this machine has known", hint="`ai-memory audit recover`")
-        if anchor is not None and anchor == self._anchor and head == self.head and self.situation is Situation.OK:
-            return self.situation
         self._anchor = anchor
         self.situation = anchors.judge(anchor, head.sequence, head.event_hash, hash_at(connection))
         if self.situation is Situation.BEHIND:
@@ -224,7 +230,6 @@ class Ledger:
         """Make the head this machine's anchor, keeping the time of the last whole verification."""
         head = self._head()
         path = anchors.path(self.state_dir, self.store_id)
-        before = anchors.read(path) if self.situation is not Situation.UNANCHORED and verified_at is None else None
         anchor = Anchor(
             store_id=self.store_id,
             sequence=head.sequence,
@@ -232,7 +237,7 @@ class Ledger:
             checkpoint=self.checkpoint(connection),
             genesis_key=self.genesis_key,
             written_at=head.time,
-            verified_at=verified_at or (before.verified_at if before else None),
+            verified_at=verified_at or (self._anchor.verified_at if self._anchor else None),
         )
         try:
             anchors.write(path, anchor)
@@ -240,7 +245,7 @@ class Ledger:
             raise Unavailable(
                 f"the anchor could not be written: {error}", hint=f"make {path.parent} writable"
             ) from error
-        self.situation = Situation.OK
+        self._anchor, self.situation = anchor, Situation.OK
 
     def checkpoint(self, connection: Connection) -> str:
         """Give the signed note over the whole log as it stands."""
@@ -249,15 +254,33 @@ class Ledger:
         return checkpoints.sign(note, self.key) if self.key else checkpoints.unsigned_note(note)
 
     def frontier(self, connection: Connection) -> Frontier:
-        """Give the peaks of the tree over the log up to the head."""
+        """Give the peaks of the tree over the log up to the head.
+
+        Raises Integrity when the tree kept in the file is not the one of the anchor's checkpoint: nothing may be signed
+        over it then.
+        """
         size = self.head.sequence if self.head else 0
         if self._frontier is None or self._frontier.size != size:
-            self._frontier = Frontier.load(size, _peaks(connection, size))
+            self._frontier = self._load_frontier(connection, size)
         return self._frontier
 
+    def _load_frontier(self, connection: Connection, size: int) -> Frontier:
+        if self._anchor is None or self._anchor.sequence > size:
+            return Frontier.load(size, _peaks(connection, size))
+        start = self._anchor.sequence
+        tree = Frontier.load(start, _peaks(connection, start))
+        if checkpoints.parse(self._anchor.checkpoint, None).root != tree.root():
+            raise Integrity("the log's tree is not the one this machine has seen", hint=_VERIFY)
+        for row in event_rows(connection, start, size - start):
+            tree.append(leaf_hash(row[1]))
+        return tree
+
     def revert(self, connection: Connection, head: Head) -> None:
-        """Go back to ``head`` after a transaction that did not commit."""
-        self.head, self._frontier = head, None
+        """Go back to ``head`` after a transaction that did not commit; raises Integrity when the log is not there."""
+        if event_hash(newest(connection)[1]) != head.event_hash:
+            raise Integrity("the log went on although the write failed", hint="try again")
+        if self.head != head:
+            self.head, self._frontier = head, None
         self.state.load(connection, head.state_root)
 
     def _head(self) -> Head:

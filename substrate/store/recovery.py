@@ -5,8 +5,8 @@ Source: docs/spec/audit.md §2.4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from audit import anchor as anchors
@@ -16,6 +16,7 @@ from audit.anchor import Anchor, Situation
 from audit.errors import Conflict, Integrity, Invalid
 from audit.event import event_hash
 from substrate.store.database import KEY_FILE
+from substrate.store.ids import system_clock
 from substrate.store.inspection import Report, inspect, unverified
 from substrate.store.ledger import Ledger, hash_at, newest, parsed, state_folder, store_after
 
@@ -30,6 +31,16 @@ class Loss:
     events: tuple[int, int] | None
     rows: tuple[str, ...]
     report: Report
+
+
+def verify(home: Path, *, state_dir: Path | None = None, notes: Sequence[str] = ()) -> Report:
+    """Verify everything (see ``inspection.inspect``) and note the time in the anchor when all of it holds."""
+    folder = state_dir or state_folder(home)
+    report = inspect(home, state_dir=folder, notes=notes)
+    known = _known(folder, report.store_id)
+    if report.ok and known is not None:
+        anchors.write(anchors.path(folder, report.store_id), replace(known, verified_at=system_clock()))
+    return report
 
 
 def adopt(

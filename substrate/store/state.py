@@ -29,6 +29,7 @@ class SignedState:
         self._tree: StateTree | None = None
         self._buckets: dict[int, dict[tuple[str, str], str]] = {}
         self.whole = False
+        self._entries_hold = False
 
     def load(self, connection: Connection, root: str, touched: Collection[int] | None = None) -> None:
         """Read the buckets' digests and hold them against the root that the newest event signs.
@@ -55,7 +56,7 @@ class SignedState:
         except Invalid as error:
             raise Integrity("the table of row digests is malformed", hint=_HINT) from error
         if self._tree.root() != root:
-            self._tree, self.whole = None, False
+            self._tree, self.whole, self._entries_hold = None, False, False
             self._buckets.clear()
             raise Integrity("the table of row digests does not match the newest signed event", hint=_HINT)
 
@@ -168,11 +169,26 @@ class SignedState:
         """
         own = {(table, row): commitment for table, row, commitment in pending}
         found: list[Fault] = []
-        for table, columns in _filled_tables(connection).items():
-            found += _table_faults(connection, table, columns, limit, own)
+        for table in _filled_tables(connection):
+            found += table_faults(connection, table, limit, own)
         found += self.bucket_faults(connection, limit)
         self.whole = not found
         return found
+
+    def first_fault(self, connection: Connection, rows: int, pending: Sequence[Change] = ()) -> Fault | None:
+        """Hold the whole store against the signed state, once; above so many ``rows`` only the commitments themselves.
+
+        What can be hidden above that bound is a row that a predicate should have picked, never a change of one it did.
+        """
+        if self.whole or self._entries_hold:
+            return None
+        (count,) = connection.rows("SELECT count(*) FROM state_entries")[0]
+        if count <= rows:
+            found = self.faults(connection, 1, pending)
+        else:
+            found = self.bucket_faults(connection, 1)
+            self._entries_hold = not found
+        return found[0] if found else None
 
     def bucket_faults(self, connection: Connection, limit: int = 100) -> list[Fault]:
         """Hold the commitments against the buckets' digests, without looking at the rows."""
@@ -195,29 +211,26 @@ def _digests(connection: Connection, buckets: Collection[int] | None) -> list[tu
     )
 
 
-def _filled_tables(connection: Connection) -> dict[str, list[str]]:
-    """Name the committed tables that hold rows or should, with their columns but the salt, in table order."""
+def _filled_tables(connection: Connection) -> list[str]:
+    """Name the committed tables that hold rows or should."""
     some = " UNION ALL ".join(f"(SELECT '{table}' AS tbl FROM {table} LIMIT 1)" for table in schema.COMMITTED)
     filled = {t for (t,) in connection.rows(f"{some} UNION SELECT DISTINCT tbl FROM state_entries")}
     unknown = filled - schema.COMMITTED.keys()
     if unknown:
         raise Integrity(f"the signed state names unknown tables: {', '.join(sorted(unknown))}", hint=_HINT)
-    columns: dict[str, list[str]] = {table: [] for table in schema.COMMITTED if table in filled}
-    for table, name in connection.rows(
-        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'main'"
-        " ORDER BY table_name, ordinal_position"
-    ):
-        if table in columns and name != "salt":
-            columns[table].append(name)
-    return columns
+    return sorted(filled)
 
 
-def _table_faults(
-    connection: Connection, table: str, columns: list[str], limit: int, own: Mapping[tuple[str, str], str | None]
+def table_faults(
+    connection: Connection, table: str, limit: int, pending: Mapping[tuple[str, str], str | None] | None = None
 ) -> list[Fault]:
+    """Hold every row of one table against the commitments kept for it; ``pending`` commitments count before those."""
+    if table not in schema.COMMITTED:
+        return [("row_forged", None, f"the signed state names a table {table!r:.80}, which is none")]
+    own = pending or {}
     sql = (
         f"SELECT coalesce(r.i, e.id), r.c, e.commitment FROM (SELECT {row_id_sql(table)} AS i,"
-        f" {commitment_sql(table, columns)} AS c FROM {table}) r FULL OUTER JOIN"
+        f" {commitment_sql(table, _columns(connection, table))} AS c FROM {table}) r FULL OUTER JOIN"
         " (SELECT id, commitment FROM state_entries WHERE tbl = ?) e ON r.i = e.id"
         f" WHERE r.c IS DISTINCT FROM e.commitment ORDER BY 1 LIMIT {limit + len(own)}"
     )
@@ -233,3 +246,9 @@ def _table_faults(
         else:
             named.append(("row_edited", row, f"{table} {row} is not what the log committed to"))
     return named[:limit]
+
+
+def _columns(connection: Connection, table: str) -> list[str]:
+    """Name the columns of a table but the salt, in table order."""
+    rows = connection.rows(f"SELECT cid, name FROM pragma_table_info('{table}')")
+    return [name for _, name in sorted(rows) if name != "salt"]

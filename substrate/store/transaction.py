@@ -6,6 +6,7 @@ Source: docs/spec/audit.md §1.4-1.5, docs/spec/model.md §4.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from substrate.store.model import IdempotencyRow, Row, row_id, to_json
 from substrate.store.state import Change
 
 R = TypeVar("R", bound=Row)
+_SALT = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
 class Reader:
@@ -56,13 +58,12 @@ class Reader:
 
         Raises Integrity when the row was edited, replaced, added or deleted outside the log.
         """
-        where = " AND ".join(f"{column} = ?" for column in kind.KEY)
-        rows = self._connection.rows(_select(kind, f"WHERE {where}"), list(key))
         name = row_id(*key)
-        expected = self._ledger.state.expected(self._connection, kind.TABLE, [name])
+        expected = self._expected(kind, [name])
+        rows = self._connection.rows(_select(kind, f"WHERE {_by_key(kind)}"), list(key))
         if not rows and name in expected:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=_HINT, table=kind.TABLE, id=name)
-        return self._verified(kind, rows, expected)[0] if rows else None
+        return _verified(kind, rows, expected)[0] if rows else None
 
     def get_many(self, kind: type[R], keys: Sequence[Any]) -> dict[str, R]:
         """Read rows by their keys (a tuple where a key has parts), by row id, in the order asked; absent ones left out.
@@ -76,8 +77,8 @@ class Reader:
         within = "(SELECT unnest(?::TEXT[]))"
         tail = f"WHERE {kind.KEY[0]} IN {within} AND {row_id_sql(kind.TABLE)} IN {within}"
         rows = self._connection.rows(_select(kind, tail), [list(dict.fromkeys(key[0] for key in parts)), wanted])
-        expected = self._ledger.state.expected(self._connection, kind.TABLE, wanted)
-        found = {row.row_id: row for row in self._verified(kind, rows, expected)}
+        expected = self._expected(kind, wanted)
+        found = {row.row_id: row for row in _verified(kind, rows, expected)}
         missing = [name for name in expected if name not in found]
         if missing:
             name = missing[0]
@@ -86,7 +87,7 @@ class Reader:
 
     def commitments(self, kind: type[Row], ids: Sequence[str]) -> dict[str, str]:
         """Give the commitment the signed state holds for each of these rows; absent rows are left out."""
-        return self._ledger.state.expected(self._connection, kind.TABLE, list(dict.fromkeys(ids)))
+        return self._expected(kind, list(dict.fromkeys(ids)))
 
     def require(self, kind: type[R], *key: Any) -> R:
         """Read one row that must be there. Raises NotFound otherwise."""
@@ -117,8 +118,7 @@ class Reader:
         tail += f" LIMIT {int(limit)}" if limit is not None else ""
         tail += f" OFFSET {int(offset)}" if offset else ""
         rows = self._connection.rows(_select(kind, tail), params)
-        names = [row_id(*key) for key in _keys(kind, rows)]
-        return self._verified(kind, rows, self._ledger.state.expected(self._connection, kind.TABLE, names))
+        return _verified(kind, rows, self._expected(kind, [row_id(*key) for key in _keys(kind, rows)]))
 
     def count(self, kind: type[Row], where: str = "", params: Sequence[Any] = ()) -> int:
         """Count the rows a predicate picks."""
@@ -143,27 +143,15 @@ class Reader:
                     break
         return found
 
-    def _verify_whole(self) -> None:
-        state = self._ledger.state
-        if state.whole:
-            return
-        (count,) = self._connection.rows("SELECT count(*) FROM state_entries")[0]
-        if count > limits.VERIFY_ROWS:
-            return
-        faults = state.faults(self._connection, limit=10)
-        if faults:
-            kind, subject, message = faults[0]
-            raise Integrity(message, hint=_HINT, kind=kind, subject=subject, faults=len(faults))
+    def _expected(self, kind: type[Row], names: Sequence[str]) -> dict[str, str]:
+        """Give the commitment each row must have; a row without one must not exist."""
+        return self._ledger.state.expected(self._connection, kind.TABLE, names)
 
-    def _verified(self, kind: type[R], rows: Sequence[Sequence[Any]], expected: Mapping[str, str]) -> list[R]:
-        found = []
-        for values, key in zip(rows, _keys(kind, rows), strict=True):
-            name = row_id(*key)
-            if commit(kind, values[:-1], values[-1]) != expected.get(name):
-                message = f"{kind.TABLE} {name} is not what the log committed to"
-                raise Integrity(message, hint=_HINT, table=kind.TABLE, id=name)
-            found.append(kind.from_values(values[:-1]))
-        return found
+    def _verify_whole(self, pending: Sequence[Change] = ()) -> None:
+        fault = self._ledger.state.first_fault(self._connection, limits.VERIFY_ROWS, pending)
+        if fault is not None:
+            kind, subject, message = fault
+            raise Integrity(message, hint=_HINT, kind=kind, subject=subject)
 
 
 _HINT = "run `ai-memory audit verify` to see everything that differs, then restore a backup"
@@ -177,7 +165,7 @@ class Transaction(Reader):
     ) -> None:
         super().__init__(connection, ledger)
         self.now, self.new_id, self.actor = now, new_id, actor
-        self._changes: list[Change] = []
+        self._changes: dict[tuple[str, str], Change] = {}
         self._once: IdempotencyRow | None = None
 
     @property
@@ -194,19 +182,17 @@ class Transaction(Reader):
         for row in rows:
             by_kind.setdefault(type(row), {})[row.row_id] = row
         for kind, named in by_kind.items():
-            known = (
-                self._pending(kind.TABLE)
-                | self._ledger.state.expected(self._connection, kind.TABLE, list(named)).keys()
-            )
+            known = self._expected(kind, list(named))
             fresh = []
             for name, row in named.items():
                 values, salt = row.values(), secrets.token_hex(32)
-                self._changes.append((kind.TABLE, name, commit(kind, values, salt)))
+                change = (kind.TABLE, name, commit(kind, values, salt))
                 if name in known:
-                    self._update(kind, row, [*values, salt])
+                    self._update(kind, row, [*values, salt], known)
                 else:
                     fresh.append([*values, salt])
-            columns = (*kind.columns(), "salt")
+                self._changes[change[:2]] = change
+            columns = _columns(kind)
             for start in range(0, len(fresh), limits.INSERT_ROWS):
                 self._connection.insert(kind.TABLE, columns, fresh[start : start + limits.INSERT_ROWS], _types(kind))
 
@@ -234,9 +220,8 @@ class Transaction(Reader):
 
     def delete(self, kind: type[Row], *key: Any) -> None:
         """Remove a row and its place in the signed state; the next event binds the removal."""
-        where = " AND ".join(f"{column} = ?" for column in kind.KEY)
-        self._connection.run(f"DELETE FROM {kind.TABLE} WHERE {where}", list(key))
-        self._changes.append((kind.TABLE, row_id(*key), None))
+        self._connection.run(f"DELETE FROM {kind.TABLE} WHERE {_by_key(kind)}", list(key))
+        self._changes[kind.TABLE, row_id(*key)] = (kind.TABLE, row_id(*key), None)
 
     def derived(self, sql: str, params: Sequence[Any] = ()) -> None:
         """Change a derived table (``schema.DERIVED``): nothing signs those, they can be rebuilt."""
@@ -260,8 +245,7 @@ class Transaction(Reader):
         if self._once is not None and subject is not None:
             kept, self._once = replace(self._once, subject_id=subject), None
             self.put(kept)
-        changes = list({(table, name): (table, name, c) for table, name, c in self._changes}.values())
-        self._changes = []
+        changes, self._changes = list(self._changes.values()), {}
         sequence = 0
         for part in _portions(changes):
             sequence = self._ledger.append(
@@ -282,44 +266,25 @@ class Transaction(Reader):
         """How many rows wait for an event."""
         return len(self._changes)
 
-    def _pending(self, table: str) -> set[str]:
-        state: dict[str, bool] = {}
-        for changed, name, commitment_ in self._changes:
-            if changed == table:
-                state[name] = commitment_ is not None
-        return {name for name, alive in state.items() if alive}
-
-    def _update(self, kind: type[Row], row: Row, values: Sequence[Any]) -> None:
+    def _update(self, kind: type[Row], row: Row, values: Sequence[Any], known: Mapping[str, str]) -> None:
         """Set only the columns that differ: the engine replaces a row whose indexed column is named, changed or not."""
         key = [getattr(row, column) for column in kind.KEY]
-        where = " AND ".join(f"{column} = ?" for column in kind.KEY)
-        before = self._connection.rows(_select(kind, f"WHERE {where}"), key)
-        columns = (*kind.columns(), "salt")
-        pairs = [(c, v) for c, v, old in zip(columns, values, before[0], strict=True) if v != old]
+        before = self._connection.rows(_select(kind, f"WHERE {_by_key(kind)}"), key)
+        if not before:
+            message = f"{kind.TABLE} {row.row_id} was deleted outside the log"
+            raise Integrity(message, hint=_HINT, table=kind.TABLE, id=row.row_id)
+        _verified(kind, before, known)
+        pairs = [(c, v) for c, v, old in zip(_columns(kind), values, before[0], strict=True) if v != old]
         sets = ", ".join(f"{column} = ?" for column, _ in pairs)
-        self._connection.run(f"UPDATE {kind.TABLE} SET {sets} WHERE {where}", [*(v for _, v in pairs), *key])
+        self._connection.run(f"UPDATE {kind.TABLE} SET {sets} WHERE {_by_key(kind)}", [*(v for _, v in pairs), *key])
 
-    def get(self, kind: type[R], *key: Any) -> R | None:
-        """Read one row by its key, the transaction's own writes included."""
-        if not self._changes:
-            return super().get(kind, *key)
-        where = " AND ".join(f"{column} = ?" for column in kind.KEY)
-        rows = self._connection.rows(_select(kind, f"WHERE {where}"), list(key))
-        expected = self._ledger.state.expected(self._connection, kind.TABLE, [row_id(*key)])
-        return self._verified(kind, rows, self._with_own(kind, expected))[0] if rows else None
+    def _expected(self, kind: type[Row], names: Sequence[str]) -> dict[str, str]:
+        expected = super()._expected(kind, names)
+        own = {name: self._changes[kind.TABLE, name][2] for name in names if (kind.TABLE, name) in self._changes}
+        return {name: c for name, c in {**expected, **own}.items() if c is not None}
 
-    def _verified(self, kind: type[R], rows: Sequence[Sequence[Any]], expected: Mapping[str, str]) -> list[R]:
-        return super()._verified(kind, rows, self._with_own(kind, expected))
-
-    def _with_own(self, kind: type[Row], expected: Mapping[str, str]) -> Mapping[str, str]:
-        if not self._changes:
-            return expected
-        own = {name: c for table, name, c in self._changes if table == kind.TABLE and c is not None}
-        return {**expected, **own}
-
-    def _verify_whole(self) -> None:
-        if not self._changes:
-            super()._verify_whole()
+    def _verify_whole(self, pending: Sequence[Change] = ()) -> None:
+        super()._verify_whole(list(self._changes.values()))
 
 
 def _portions(changes: Sequence[Change]) -> list[list[Change]]:
@@ -341,9 +306,21 @@ def _fingerprint(salt: str, request: Mapping[str, Any]) -> str:
     return salt + hashlib.sha256(f"request/v1{salt}{to_json(request)}".encode()).hexdigest()
 
 
-def commit(kind: type[Row], values: Sequence[Any], salt: str | None) -> str:
+def commit(kind: type[Row], values: Sequence[Any], salt: str) -> str:
     """Compute the commitment of a row's column values under its salt."""
-    return commitment(salt or "", kind.TABLE, list(zip(kind.columns(), map(_text, values), strict=True)))
+    return commitment(salt, kind.TABLE, list(zip(kind.columns(), map(_text, values), strict=True)))
+
+
+def _verified(kind: type[R], rows: Sequence[Sequence[Any]], expected: Mapping[str, str]) -> list[R]:
+    """Build rows whose commitments are the expected ones; raises Integrity naming the first that is not."""
+    found = []
+    for values, key in zip(rows, _keys(kind, rows), strict=True):
+        name, salt = row_id(*key), values[-1]
+        if not (isinstance(salt, str) and _SALT(salt)) or commit(kind, values[:-1], salt) != expected.get(name):
+            message = f"{kind.TABLE} {name} is not what the log committed to"
+            raise Integrity(message, hint=_HINT, table=kind.TABLE, id=name)
+        found.append(kind.from_values(values[:-1]))
+    return found
 
 
 def _text(value: Any) -> str | None:
@@ -354,8 +331,16 @@ def _text(value: Any) -> str | None:
     return str(value)
 
 
+def _columns(kind: type[Row]) -> tuple[str, ...]:
+    return (*kind.columns(), "salt")
+
+
 def _select(kind: type[Row], tail: str) -> str:
-    return f"SELECT {', '.join(kind.columns())}, salt FROM {kind.TABLE} {tail}"
+    return f"SELECT {', '.join(_columns(kind))} FROM {kind.TABLE} {tail}"
+
+
+def _by_key(kind: type[Row]) -> str:
+    return " AND ".join(f"{column} = ?" for column in kind.KEY)
 
 
 def _keys(kind: type[Row], rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
