@@ -204,22 +204,28 @@ def command_section(name: str, command: Any) -> str:
     text = f"{'#' * min(2 + name.count(' '), 4)} `{name}`\n\n"
     text += f"```text\n{' '.join(usage + (['COMMAND …'] if subcommands else []))}\n```\n\n"
     text += help_text(command.help or "")
-    if described := [(f"`{p.human_readable_name}`", p.help or "") for p in arguments if getattr(p, "help", None)]:
+    if example := re.fullmatch(r"Example: (.+)", command.epilog or "", re.DOTALL):
+        text += f"```console\n$ {example[1]}\n```\n\n"
+    if described := [(f"`{placeholder(p)}`", p.help) for p in arguments if p.help]:
         text += table(("argument", "meaning"), described) + "\n"
     if options:
         text += table(("option", "meaning"), [(option_usage(p), option_help(p)) for p in options]) + "\n"
-    return text
+    return text.rstrip("\n") + "\n"
 
 
 def argument_usage(parameter: Any) -> str:
-    name = parameter.human_readable_name.strip("[]").upper() + ("…" if parameter.nargs == -1 else "")
+    name = placeholder(parameter) + ("…" if parameter.nargs == -1 else "")
     return name if parameter.required else f"[{name}]"
 
 
 def option_usage(parameter: Any) -> str:
-    names = [*parameter.opts, *parameter.secondary_opts]
-    value = "" if parameter.is_flag or getattr(parameter, "count", False) else f" {parameter.type.name.upper()}"
-    return f"`{', '.join(names)}{value}`"
+    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    return f"`{names}`" if parameter.is_flag or parameter.count else f"`{names} {placeholder(parameter)}`"
+
+
+def placeholder(parameter: Any) -> str:
+    """Name the value a parameter takes: as it was named in the code, else after the parameter."""
+    return parameter.metavar or max(parameter.opts, key=len).lstrip("-").upper()
 
 
 def option_help(parameter: Any) -> str:

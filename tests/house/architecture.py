@@ -12,14 +12,15 @@ from pathlib import Path
 PACKAGES = ("audit", "substrate", "curator", "cli")
 """Each imports only itself and those before it."""
 
-FLOORS = dict.fromkeys(("errors", "limits", "secrets", "escape", "identifiers"), 0) | {
+FLOORS = dict.fromkeys(("errors", "limits", "config", "secrets", "escape", "identifiers"), 0) | {
     "store": 1,
     "scopes": 2,
     "memory": 3,
     "recall": 4,
     "texts": 4,
-    "actions": 5,
-    "__init__": 6,
+    "home": 5,
+    "actions": 6,
+    "__init__": 7,
 }
 """The rooms of substrate: each imports only itself and floors under its own; those on floor 0 know one another."""
 
