@@ -6,25 +6,33 @@ import sys
 import tomllib
 from pathlib import Path
 
-from tests.house.architecture import PACKAGES, imports, product
+from tests.house.architecture import PACKAGES, Source, imports, product, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-NAMES = {"nacl": "pynacl", "yaml": "pyyaml"}
+NAMES = {"nacl": "pynacl", "yaml": "pyyaml", "markdown_it": "markdown-it-py"}
 """Libraries whose import has another name than their package."""
 CARRIED = {"torch"}
 """Libraries that come with a declared one, which knows the version it needs."""
 
 
-def declared() -> set[str]:
-    listed = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["semantic"]
+def declared(*extras: str) -> set[str]:
+    listed = PROJECT["dependencies"] + [line for extra in extras for line in PROJECT["optional-dependencies"][extra]]
     return {re.split(r"[<>=\[ ]", line)[0].lower().replace("_", "-") for line in listed}
 
 
+def used(files: list[Source]) -> set[str]:
+    known = sys.stdlib_module_names | {*PACKAGES, *CARRIED, "tests", "benchmarks"}
+    names = {name[0] for source in files for name in imports(source)} - known
+    return {NAMES.get(name, name).replace("_", "-") for name in names}
+
+
 def test_every_library_that_is_imported_is_declared():
-    known = sys.stdlib_module_names | set(PACKAGES) | CARRIED
-    used = {name[0] for source in product(ROOT) for name in imports(source)} - known
-    assert {NAMES.get(name, name).replace("_", "-") for name in used} - declared() == set()
+    assert used(product(ROOT)) - declared("semantic") == set()
+
+
+def test_every_library_of_tests_and_benchmarks_comes_with_the_development_extra():
+    assert used(sources(ROOT, "tests", "benchmarks", "docs")) - declared("semantic", "dev") == set()
 
 
 def test_every_package_has_a_docstring_and_carries_its_types():
