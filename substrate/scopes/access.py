@@ -73,7 +73,8 @@ def check_row(r: Reader, caller: Caller, action: str, row: MemoryRow) -> None:
     """
     curated = row.origin == "curator"
     action, reading = _ROW_ACTIONS[action][not curated], _ROW_ACTIONS["read"][not curated]
-    stands, scope = standing_of(r, caller, row.namespace), replace(target_of(r, row.namespace), author=row.by_id)
+    stands, scope = facts_of(r, caller, row.namespace)
+    scope = replace(scope, author=row.by_id)
     if rule(stands, reading, scope).verdict < Verdict.YES or not _applies(row, caller):
         raise missing("memory", row.id)
     enforce(rule(stands, action, scope), action, "memory", row.id)
@@ -81,8 +82,8 @@ def check_row(r: Reader, caller: Caller, action: str, row: MemoryRow) -> None:
 
 def ruling(r: Reader, caller: Caller, action: str, namespace: str) -> Ruling:
     """Answer with the verdict itself, for callers that act on PROPOSE or on a reason."""
-    scope = target_of(r, namespace)
-    return rule(standing_of(r, caller, namespace), action, scope)
+    stands, scope = facts_of(r, caller, namespace)
+    return rule(stands, action, scope)
 
 
 def enforce(found: Ruling, action: str, what: str, ref: str) -> None:
@@ -166,8 +167,14 @@ def _applies(row: MemoryRow, caller: Caller) -> bool:
     return (caller.instance if caller.kind == "curator" else caller.id) in row.applies_to
 
 
-def standing_of(r: Reader, caller: Caller, path: str) -> Standing:
-    """Gather what the rules for this path look at in the caller, and no more: rows read by key cost least."""
+def facts_of(r: Reader, caller: Caller, path: str) -> tuple[Standing, Target]:
+    """Gather what the rules look at in the caller and in a namespace that need not exist. Raises Invalid for no path."""
+    scope = _target_of(r, paths.parse(path))
+    return _standing_of(r, caller, path), scope
+
+
+def _standing_of(r: Reader, caller: Caller, path: str) -> Standing:
+    """Read no more than the rules for this path look at: a row by its key costs least."""
     if caller.kind in ("curator", "hub"):
         return Standing(caller=caller)
     row, project = r.get(PrincipalRow, caller.id), paths.project_of(path)
@@ -179,9 +186,8 @@ def standing_of(r: Reader, caller: Caller, path: str) -> Standing:
     return standing(caller, row, memberships_of(r, caller.id))
 
 
-def target_of(r: Reader, path: str) -> Target:
-    """Gather what the rules look at in a namespace, which need not exist."""
-    rows = {place: row for place in paths.chain(paths.parse(path)) if (row := r.get(NamespaceRow, place))}
+def _target_of(r: Reader, path: str) -> Target:
+    rows = {place: row for place in paths.chain(path) if (row := r.get(NamespaceRow, place))}
     subject = paths.subject_of(path)
     if subject is None:
         return target(path, rows, None, ())

@@ -131,6 +131,7 @@ def policy(r: Reader, path: str, field: str, default: Any = None) -> Any:
 
 def effective(r: Reader, caller: Caller, path: str) -> dict[str, tuple[Any, str | None]]:
     """Map each field a namespace knows to the value that holds and the namespace that set it, None for a default."""
+    path = resolve(r, path)
     access.check(r, caller, "read", path)
     names = policies.names_of(path)
     return {name: policies.resolve(_policies(r, path, name), path, name) for name in names}
@@ -141,7 +142,7 @@ def set_policy(tx: Transaction, caller: Caller, path: str, field: str, value: An
 
     Principals in lists are given as handles or ids and kept as ids. A value that stands already records nothing.
     """
-    parse(path)
+    path = resolve(tx, path)
     value = policies.check(path, field, value)
     access.check(tx, caller, "policy", path)
     if isinstance(value, list):
@@ -158,7 +159,7 @@ def set_policy(tx: Transaction, caller: Caller, path: str, field: str, value: An
 
 def set_access(tx: Transaction, caller: Caller, path: str, access_: str) -> NamespaceRow:
     """Set a namespace's access: rw, ro (no memory changes) or off (no memory shows). It holds beneath the path too."""
-    parse(path)
+    path = resolve(tx, path)
     if access_ not in ACCESS:
         raise Invalid(f"{quote(access_)} is no access", hint=", ".join(ACCESS), fields={"access": "choice"})
     access.check(tx, caller, "policy", path)

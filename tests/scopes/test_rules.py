@@ -23,7 +23,7 @@ GRANTS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(worlds(), st.lists(drawn_callers(), min_size=1, max_size=3, unique=True), AUTHORS)
 def test_every_answer_is_the_one_the_prose_gives(world: World, asking: list[access.Caller], author: str | None):
     for caller in asking:
