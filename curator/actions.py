@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from curator.persona import reading, tracing
-from curator.persona.persona import due, generate
+from curator.persona.cadence import due
 from substrate.actions.registry import Json, action
 from substrate.errors import AiMemoryError, NotFound, Refused
 from substrate.escape import quote
@@ -85,6 +85,8 @@ def forget(
 
 def _again(memory: Memory, entity: str, place: str) -> list[Json]:
     """Draw a persona anew after a cascade; say what came of it. The erasure stands whatever happens here."""
+    from curator.persona.persona import generate
+
     try:
         made = generate(memory.db, memory.caller, entity, namespace=place, embed=embedder())
         return [{"entity_id": entity, "namespace": place, "persona_id": made.row.id, "why_not": None}]
@@ -107,6 +109,8 @@ def persona(memory: Memory, *, entity: str, namespace: str = "global", version: 
 @action("persona_generate", writes=True)
 def persona_generate(memory: Memory, *, entity: str, namespace: str = "global", full: bool = False) -> Json:
     """Write the next version of an entity's persona from its reflections, and read it back."""
+    from curator.persona.persona import generate
+
     made = generate(memory.db, memory.caller, entity, namespace=namespace, full=full, embed=embedder())
     return persona(memory, entity=entity, namespace=namespace, version=made.row.persona_version)
 

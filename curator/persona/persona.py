@@ -26,7 +26,7 @@ from substrate.scopes import access, namespaces
 from substrate.scopes.caller import CURATOR, Caller
 from substrate.store.database import Database
 from substrate.store.model import ClaimRow, LinkRow, MemoryRow, PersonaHeadRow
-from substrate.store.transaction import Reader, Transaction
+from substrate.store.transaction import Transaction
 
 if TYPE_CHECKING:
     from curator.persona.similarity import Embed
@@ -90,31 +90,6 @@ def generate(
             if attempt == _TRIES - 1:
                 raise
     raise AssertionError("the last try returns or raises")
-
-
-def due(r: Reader, entity_id: str, namespace: str) -> bool:
-    """Say whether the namespace's cadence asks for a new version of this entity's persona.
-
-    Due: as many reflections of the entity were written since its newest version, or since the last attempt that was
-    refused or failed, as the policy says; tombstones count. Never due where no cadence is set.
-    Source: docs/spec/persona.md §8.
-    """
-    every = namespaces.policy(r, namespace, "governance.auto_persona_trigger_every_n_memories", 0)
-    if not every:
-        return False
-    ids = entities.ids_of(r, entity_id, namespace)
-    head = r.get(PersonaHeadRow, namespace, entity_id)
-    newest = r.require(MemoryRow, head.persona_id) if head and head.persona_id else None
-    since = newest.sequence if newest else 0
-    for event in r.events(after=since, subject=entity_id, types=("persona_failed", "persona_refused")):
-        since = event.seq if event.namespace == namespace else since
-    written = r.count(
-        MemoryRow,
-        "memory_kind = 'reflection' AND namespace = ? AND sequence > ?"
-        " AND mentioned_entity_id IN (SELECT unnest(?::TEXT[]))",
-        (namespace, since, sorted(ids)),
-    )
-    return written >= int(every)
 
 
 def _check_unchanged(tx: Transaction, gathered: Gathered, draft: Draft) -> None:
