@@ -20,7 +20,7 @@ from substrate.home import Memory
 from substrate.identifiers import check_limit
 from substrate.memory import memories
 from substrate.scopes import access, paths
-from substrate.store.ledger import event_rows, iterate_events, node_reader
+from substrate.store.log import event_rows, iterate_events, node_reader
 
 
 @action("audit_log", writes=False)

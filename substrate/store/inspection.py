@@ -19,7 +19,8 @@ from audit.verify import Fault, Summary, verify_log
 from substrate import config
 from substrate.store.baton import Baton
 from substrate.store.db import FILE, Connection
-from substrate.store.ledger import iterate_events, newest, parsed, state_folder, store_after
+from substrate.store.ledger import state_folder
+from substrate.store.log import iterate_events, newest, parsed, store_after
 from substrate.store.state import table_faults
 
 _LIMIT = 1_000

@@ -16,14 +16,16 @@ from audit import anchor as anchors
 from audit import checkpoint as checkpoints
 from audit import keys
 from audit.anchor import Anchor, Situation
-from audit.errors import Integrity, Invalid, Unavailable
-from audit.event import GENESIS_PREV, Event, Target, body, event_hash, parse
+from audit.errors import Integrity, Unavailable
+from audit.event import GENESIS_PREV, Event, Target, body, event_hash
 from audit.merkle import Frontier, leaf_hash
 from audit.state import bucket_of
 from substrate.store.db import Connection
+from substrate.store.log import EventRow, event_rows, hash_at, newest, parsed, peaks, prev_of, store_after
 from substrate.store.state import Change, SignedState
 
 EPOCH = 1
+_PAGE = 500  # events read at once
 _VERIFY = "run `ai-memory audit verify` to see what differs"
 
 
@@ -35,9 +37,6 @@ class Head:
     event_hash: str
     state_root: str
     time: str
-
-
-EventRow = tuple[int, bytes, bytes | None, str | None]
 
 
 class Ledger:
@@ -165,6 +164,25 @@ class Ledger:
             self._extension(connection, anchor.sequence, anchor.event_hash, head)
         return self.situation
 
+    def feed(self, connection: Connection, after: int, wanted: Callable[[bytes], bool]) -> Iterator[Event]:
+        """Give the events after a sequence whose body is ``wanted``, in order, each verified as a part of this log.
+
+        A page of events is sound when they are numbered without a gap, each follows the one before, and the last of
+        them is the head or signed. Raises Integrity naming the first that is not.
+        """
+        sequence, previous = max(after, 0), ""
+        while sequence < self._head().sequence:
+            rows = event_rows(connection, sequence, _PAGE)
+            for row in rows:
+                if row[0] != sequence + 1 or (previous and prev_of(row[1]) != previous):
+                    raise Integrity(f"event {row[0]} does not follow event {sequence}", hint=_VERIFY, sequence=row[0])
+                sequence, previous = row[0], event_hash(row[1])
+            if not rows or (sequence == self._head().sequence and previous != self._head().event_hash):
+                raise Integrity(f"the events after {sequence} are not those of this log", hint=_VERIFY)
+            if sequence < self._head().sequence:
+                self._checked(rows[-1])
+            yield from (parsed(row) for row in rows if wanted(row[1]))
+
     def append(
         self,
         connection: Connection,
@@ -266,9 +284,9 @@ class Ledger:
 
     def _load_frontier(self, connection: Connection, size: int) -> Frontier:
         if self._anchor is None or self._anchor.sequence > size:
-            return Frontier.load(size, _peaks(connection, size))
+            return Frontier.load(size, peaks(connection, size))
         start = self._anchor.sequence
-        tree = Frontier.load(start, _peaks(connection, start))
+        tree = Frontier.load(start, peaks(connection, start))
         if checkpoints.parse(self._anchor.checkpoint, None).root != tree.root():
             raise Integrity("the log's tree is not the one this machine has seen", hint=_VERIFY)
         for row in event_rows(connection, start, size - start):
@@ -287,93 +305,6 @@ class Ledger:
         if self.head is None:
             raise RuntimeError("the log was not read yet")
         return self.head
-
-
-def store_after(event: Event) -> str:
-    """Give the store's identity after an event: its own, unless it is the one that gives a copy a new one."""
-    return str(event.payload["store_id"]) if event.type == "store_forked" else event.store_id
-
-
-def parsed(row: EventRow) -> Event:
-    """Parse a stored event; one that does not parse is a damaged log, not bad input. Raises Integrity."""
-    try:
-        return parse(row[1])
-    except Invalid as error:
-        raise Integrity(f"event {row[0]} cannot be read: {error.message}", hint=_VERIFY, sequence=row[0]) from error
-
-
-def newest(connection: Connection) -> EventRow:
-    """Read the newest event. Raises Integrity when there is none."""
-    rows = connection.rows("SELECT sequence, body, signature, key_id FROM signed_events ORDER BY sequence DESC LIMIT 1")
-    if not rows:
-        raise Integrity("the log is empty", hint="restore a backup; `ai-memory audit recover` lists what is missing")
-    return _event_row(rows[0])
-
-
-def event_rows(connection: Connection, after: int, limit: int | None = None) -> list[EventRow]:
-    """Read raw events after a sequence, in order."""
-    stop = f" LIMIT {int(limit)}" if limit is not None else ""
-    sql = f"SELECT sequence, body, signature, key_id FROM signed_events WHERE sequence > ? ORDER BY sequence{stop}"
-    return [_event_row(row) for row in connection.rows(sql, [after])]
-
-
-def iterate_events(connection: Connection, page: int = 2_000) -> Iterator[EventRow]:
-    """Walk the whole log in pages, in order of sequence."""
-    after = -(2**62)
-    while rows := event_rows(connection, after, page):
-        yield from rows
-        after = rows[-1][0]
-
-
-def _event_row(row: Sequence[Any]) -> EventRow:
-    sequence, data, signature, key_id = row
-    return int(sequence), bytes(data), None if signature is None else bytes(signature), key_id
-
-
-def hash_at(connection: Connection) -> Callable[[int], str | None]:
-    """Give a function from an event's number to the hash of its body, None where there is none."""
-
-    def look(sequence: int) -> str | None:
-        rows = connection.rows("SELECT body FROM signed_events WHERE sequence = ?", [sequence])
-        return event_hash(bytes(rows[0][0])) if rows else None
-
-    return look
-
-
-def node_reader(connection: Connection) -> Callable[[int, int], bytes]:
-    """Give a function from (level, position) to the hash of a complete subtree of the log's tree."""
-
-    def read(level: int, position: int) -> bytes:
-        rows = connection.rows("SELECT hash FROM merkle_nodes WHERE level = ? AND position = ?", [level, position])
-        if not rows:
-            raise Integrity(f"the log's tree lacks node {level}/{position}", hint=_VERIFY)
-        return bytes.fromhex(rows[0][0])
-
-    return read
-
-
-def _peaks(connection: Connection, size: int) -> Callable[[int, int], bytes]:
-    """Read the peaks of a tree of ``size`` leaves in one query; the function given answers from them."""
-    places, start = [], 0
-    for level in range(size.bit_length() - 1, -1, -1):
-        if size >> level & 1:
-            places.append((level, start >> level))
-            start += 1 << level
-    found = {
-        (level, position): bytes.fromhex(digest)
-        for level, position, digest in connection.rows(
-            "SELECT m.level, m.position, m.hash FROM merkle_nodes m JOIN (SELECT unnest(?::INTEGER[]) AS l,"
-            " unnest(?::BIGINT[]) AS p) w ON m.level = w.l AND m.position = w.p",
-            [[level for level, _ in places], [position for _, position in places]],
-        )
-    }
-
-    def read(level: int, position: int) -> bytes:
-        if (level, position) not in found:
-            raise Integrity(f"the log's tree lacks node {level}/{position}", hint=_VERIFY)
-        return found[level, position]
-
-    return read
 
 
 def state_folder(home: Path) -> Path:

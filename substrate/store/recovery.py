@@ -18,7 +18,8 @@ from audit.event import event_hash
 from substrate.store.database import KEY_FILE
 from substrate.store.ids import system_clock
 from substrate.store.inspection import Report, inspect, unverified
-from substrate.store.ledger import Ledger, hash_at, newest, parsed, state_folder, store_after
+from substrate.store.ledger import Ledger, state_folder
+from substrate.store.log import hash_at, newest, parsed, store_after
 
 
 @dataclass(frozen=True)
