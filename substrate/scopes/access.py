@@ -168,7 +168,7 @@ def _applies(row: MemoryRow, caller: Caller) -> bool:
 
 
 def facts_of(r: Reader, caller: Caller, path: str) -> tuple[Standing, Target]:
-    """Gather what the rules look at in the caller and in a namespace that need not exist. Raises Invalid for no path."""
+    """Gather what the rules look at in a caller and in a namespace that need not exist. Raises Invalid for no path."""
     scope = _target_of(r, paths.parse(path))
     return _standing_of(r, caller, path), scope
 
