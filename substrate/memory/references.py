@@ -21,6 +21,7 @@ from substrate.store.transaction import Reader
 
 # What the store draws; nothing else may be named like it.
 ID = re.compile(r"[a-z]+-[0-9a-hjkmnp-tv-z]{26}")
+_FEW = 8  # ids up to which reading one by one costs less than working out all a caller may see
 AMONG = "IN (SELECT unnest(?::TEXT[]))"
 
 
@@ -90,7 +91,8 @@ def find(r: Reader, caller: Caller, ref: str, namespace: str | None = None) -> M
 def find_all(r: Reader, caller: Caller, refs: Iterable[str]) -> list[MemoryRow]:
     """Read what each reference stands for, as `find` does, each memory once, in the order given."""
     given = list(refs)
-    seen = Sight(r, caller).rows(ref for ref in given if isinstance(ref, str) and ID.fullmatch(ref))
+    ids = [ref for ref in given if isinstance(ref, str) and ID.fullmatch(ref)]
+    seen = Sight(r, caller).rows(ids) if len(ids) > _FEW else {}
     rows = [seen[ref] if isinstance(ref, str) and ref in seen else find(r, caller, ref) for ref in given]
     return list({row.id: row for row in rows}.values())
 

@@ -28,6 +28,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def shared(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """One store for all examples of a property; each example writes rows of its own."""
+    with opened(made, tmp_path_factory.mktemp("shared")) as house:
+        yield house
+
+
 @pytest.fixture
 def house(made: Path, tmp_path: Path) -> Iterator[House]:
     with opened(made, tmp_path) as house:

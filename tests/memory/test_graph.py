@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from substrate import limits
 from substrate.errors import Invalid, NotFound, Refused
-from substrate.memory import graph
+from substrate.memory import graph, links, memories
 from substrate.memory.graph import Step
 from substrate.store.model import MemoryRow
-from tests.memory.house import ABSENT, House, opened
+from tests.memory.house import ABSENT, House
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -196,7 +196,11 @@ def whole_graph_paths(ids: list[str], edges: list[tuple[int, int, str]], ends: t
         (Step(ends[0]), *(Step(there, key[0], "out" if key[1] == here else "in") for here, there, key in path))
         for path in networkx.all_simple_edge_paths(whole, *ends, cutoff=depth)
     ]
-    return sorted(found, key=lambda path: (len(path), [step.id for step in path], path))
+    return sorted(found, key=in_order)
+
+
+def in_order(path: tuple[Step, ...]) -> tuple[object, ...]:
+    return len(path), [step.id for step in path], path
 
 
 @settings(max_examples=40, deadline=None)
@@ -204,22 +208,20 @@ def whole_graph_paths(ids: list[str], edges: list[tuple[int, int, str]], ends: t
     edges=EDGES, ends=st.tuples(st.integers(0, 6), st.integers(0, 6)), depth=st.integers(1, 5), hidden=st.integers(0, 9)
 )
 def test_paths_are_those_of_networkx_on_the_whole_visible_graph(
-    made, tmp_path_factory, edges, ends: tuple[int, int], depth: int, hidden: int
+    shared: House, edges: list[tuple[int, int, str]], ends: tuple[int, int], depth: int, hidden: int
 ):
-    with opened(made, tmp_path_factory.mktemp("paths")) as house:
-        rows = [
-            house.remember(f"Number {n}.", applies_to=[house.scout.id] if n == hidden and n not in ends else None)
-            for n in range(7)
-        ]
+    with shared.db.write(actor=shared.ann.id) as tx:
+        ids = []
+        for n in range(7):
+            readers = [shared.scout.id] if n == hidden and n not in ends else None
+            ids.append(memories.remember(tx, shared.ann, f"Number {n}.", applies_to=readers).id)
         for source, target, relation in edges:
-            house.link(rows[source], rows[target], relation)
-        seen = [edge for edge in edges if hidden in ends or hidden not in edge[:2]]
-        ids = [row.id for row in rows]
-        found = house.read(graph.paths, house.rook, ids[ends[0]], ids[ends[1]], depth=depth)
-        if ends[0] == ends[1]:
-            assert found.paths == ((Step(ids[ends[0]]),),)
-            return
-        expected = whole_graph_paths(ids, seen, (ids[ends[0]], ids[ends[1]]), depth)
-        assert sorted(found.paths, key=lambda path: (len(path), [step.id for step in path], path)) == expected
-        assert [len(path) for path in found.paths] == [len(path) for path in expected]
-        assert [[step.id for step in path] for path in found.paths] == [[step.id for step in path] for path in expected]
+            links.link(tx, shared.ann, ids[source], ids[target], relation)
+    found = shared.read(graph.paths, shared.rook, ids[ends[0]], ids[ends[1]], depth=depth).paths
+    if ends[0] == ends[1]:
+        assert found == ((Step(ids[ends[0]]),),)
+        return
+    seen = [edge for edge in edges if hidden in ends or hidden not in edge[:2]]
+    expected = whole_graph_paths(ids, seen, (ids[ends[0]], ids[ends[1]]), depth)
+    assert sorted(found, key=in_order) == expected
+    assert [in_order(path)[:2] for path in found] == [in_order(path)[:2] for path in expected]
