@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterable
 from typing import NoReturn
 
 import rfc8785
@@ -17,6 +18,7 @@ from audit.errors import Invalid
 MAX_DEPTH = 32
 MAX_INTEGER = 2**53 - 1
 MAX_EVENT_BYTES = 64 * 1024
+_TOO_LARGE = "an integer beyond ±(2^53−1)"
 
 
 def encode(value: object, *, limit: int | None = None) -> bytes:
@@ -24,7 +26,7 @@ def encode(value: object, *, limit: int | None = None) -> bytes:
 
     Raises `Invalid` for anything outside the restricted form and for more than `limit` bytes.
     """
-    _check(value, 0)
+    _check(value)
     try:
         data = rfc8785.dumps(value)  # type: ignore[arg-type]  # _check has seen to the types
     except rfc8785.CanonicalizationError as error:
@@ -43,10 +45,11 @@ def decode(data: bytes, *, limit: int | None = None) -> object:
     if limit is not None and len(data) > limit:
         raise Invalid(f"{len(data)} bytes of JSON, allowed are {limit}", size=len(data), limit=limit)
     try:
-        value = json.loads(data.decode("utf-8"), parse_float=_refuse_number, parse_constant=_refuse_number)
+        value = _DECODER.decode(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise Invalid("not JSON in UTF-8", hint="the bytes were changed or cut") from error
-    _check(value, 0)
+    if not data.isascii() or data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+        _check(value)  # only such bytes can hold a key that is not ASCII, or nest too deep
     if _render(value) != data:
         raise Invalid("JSON that is not in canonical form", hint="the bytes were changed after they were written")
     return value
@@ -68,6 +71,18 @@ def from_base64(text: object) -> bytes:
     return data
 
 
+def _refuse_number(text: str) -> NoReturn:
+    raise Invalid(f"number {text[:40]} is not an integer", hint="write it as text")
+
+
+def _read_integer(text: str) -> int:
+    number = int(text)
+    if not -MAX_INTEGER <= number <= MAX_INTEGER:
+        raise Invalid(_TOO_LARGE, hint="write it as text")
+    return number
+
+
+_DECODER = json.JSONDecoder(parse_int=_read_integer, parse_float=_refuse_number, parse_constant=_refuse_number)
 # Within the restricted form the standard library's C encoder writes what `rfc8785` writes, at a tenth of the
 # time; verification re-encodes every event of a log. A test holds the two equal.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -80,27 +95,36 @@ def _render(value: object) -> bytes:
         raise Invalid("text holds a lone surrogate") from error
 
 
-def _refuse_number(text: str) -> NoReturn:
-    raise Invalid(f"number {text[:40]} is not an integer", hint="write it as text")
+def _check(value: object) -> None:
+    """Refuse what the restricted form leaves out, level by level; surrogates are left to the encoders."""
+    level: list[object] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        containers = False
+        inner: list[object] = []
+        for item in level:
+            if item is None or isinstance(item, (str, bool)):
+                continue
+            if isinstance(item, int):
+                if not -MAX_INTEGER <= item <= MAX_INTEGER:
+                    raise Invalid(_TOO_LARGE, hint="write it as text")
+                continue
+            containers = True
+            if isinstance(item, dict):
+                if not _are_ascii(item):
+                    raise Invalid("an object key is not ASCII text")
+                inner.extend(item.values())
+            elif isinstance(item, (list, tuple)):
+                inner.extend(item)
+            else:
+                raise Invalid(f"a {type(item).__name__} has no canonical form", hint="use text or whole numbers")
+        if not containers:
+            return
+        level = inner
+    raise Invalid(f"more than {MAX_DEPTH} containers inside one another")
 
 
-def _check(value: object, depth: int) -> None:
-    """Refuse what the restricted form leaves out; surrogates are left to the encoders."""
-    if value is None or isinstance(value, (str, bool)):
-        return
-    if isinstance(value, int):
-        if not -MAX_INTEGER <= value <= MAX_INTEGER:
-            raise Invalid("an integer beyond ±(2^53−1)", hint="write it as text")
-        return
-    if depth == MAX_DEPTH:
-        raise Invalid(f"more than {MAX_DEPTH} containers inside one another")
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if not (isinstance(key, str) and key.isascii()):
-                raise Invalid(f"key {key!r:.60} is not ASCII text")
-            _check(item, depth + 1)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _check(item, depth + 1)
-    else:
-        raise Invalid(f"a {type(value).__name__} has no canonical form", hint="use text, whole numbers, lists, objects")
+def _are_ascii(keys: Iterable[str]) -> bool:
+    try:
+        return all(map(str.isascii, keys))
+    except TypeError:  # a key that is no text
+        return False

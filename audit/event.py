@@ -59,6 +59,8 @@ class Event:
 
 
 FIELDS = tuple(field.name for field in fields(Event))
+_FIELDS = frozenset(FIELDS)
+_OPTIONAL = (str, type(None))
 _HEX64 = re.compile(r"[0-9a-f]{64}").fullmatch
 _HEX16 = re.compile(r"[0-9a-f]{16}").fullmatch
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z", re.ASCII).fullmatch
@@ -87,8 +89,8 @@ def parse(data: bytes) -> Event:
             f"event version {document.get('v')!r:.40} is unknown",
             hint="a newer release wrote this store; install it to read the store",
         )
-    if document.keys() != set(FIELDS):
-        odd = sorted(document.keys() ^ set(FIELDS))
+    if document.keys() != _FIELDS:
+        odd = sorted(document.keys() ^ _FIELDS)
         raise Invalid(f"event has unknown or missing fields: {', '.join(odd)[:200]}")
     for name in ("audience", "commits"):
         if not isinstance(document[name], list):
@@ -140,28 +142,23 @@ def _check(event: Event) -> None:
         _refuse("v", str(VERSION))
     if not isinstance(event.type, str) or event.type not in TYPES:
         raise Invalid(f"unknown event type {event.type!r:.60}", hint="a newer release may have written it")
-    for name in ("seq", "epoch"):
-        number = getattr(event, name)
-        if type(number) is not int or number < 1:
-            _refuse(name, "a whole number from 1")
-    for name in ("prev", "state_root"):
-        if not _matches(_HEX64, getattr(event, name)):
-            _refuse(name, "64 hex digits")
-    for name in ("store_id", "actor"):
-        if not (isinstance(getattr(event, name), str) and getattr(event, name)):
-            _refuse(name, "text")
-    for name in ("namespace", "subject"):
-        if not isinstance(getattr(event, name), (str, type(None))):
-            _refuse(name, "text or null")
-    if event.key_id is not None and not _matches(_HEX16, event.key_id):
+    if not (_is_count(event.seq) and _is_count(event.epoch)):
+        _refuse("seq or epoch", "a whole number from 1")
+    if not (_is_hash(event.prev) and _is_hash(event.state_root)):
+        _refuse("prev or state_root", "64 hex digits")
+    if not (_is_name(event.store_id) and _is_name(event.actor)):
+        _refuse("store_id or actor", "text")
+    if not (isinstance(event.namespace, _OPTIONAL) and isinstance(event.subject, _OPTIONAL)):
+        _refuse("namespace or subject", "text or null")
+    if event.key_id is not None and not (isinstance(event.key_id, str) and _HEX16(event.key_id)):
         _refuse("key_id", "16 hex digits or null")
     if not is_time(event.time):
         _refuse("time", "YYYY-MM-DDThh:mm:ss.ffffffZ")
     if not isinstance(event.payload, dict):
         _refuse("payload", "an object")
-    if not all(_is_target(target) for target in event.audience):
+    if not all(map(_is_target, event.audience)):
         _refuse("audience", "targets, or pairs of project and target")
-    if not all(_is_commit(commit) for commit in event.commits):
+    if not all(map(_is_commit, event.commits)):
         _refuse("commits", "triples of table, row id and commitment")
     if len({commit[:2] for commit in event.commits}) != len(event.commits):
         _refuse("commits", "one per row")
@@ -178,22 +175,29 @@ def is_time(text: object) -> bool:
     return True
 
 
-def _matches(pattern: Any, value: object) -> bool:
-    return isinstance(value, str) and pattern(value) is not None
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 1
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and _HEX64(value) is not None
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def _is_target(target: object) -> bool:
-    if isinstance(target, str):
-        return target != ""
-    return isinstance(target, tuple) and len(target) == 2 and all(isinstance(part, str) and part for part in target)
+    if isinstance(target, tuple):
+        return len(target) == 2 and _is_name(target[0]) and _is_name(target[1])
+    return _is_name(target)
 
 
 def _is_commit(commit: object) -> bool:
     if not (isinstance(commit, tuple) and len(commit) == 3):
         return False
     table, row_id, commitment = commit
-    named = isinstance(table, str) and table != "" and isinstance(row_id, str)
-    return named and (commitment is None or _matches(_HEX64, commitment))
+    return _is_name(table) and isinstance(row_id, str) and (commitment is None or _is_hash(commitment))
 
 
 def _refuse(field: str, expected: str) -> NoReturn:

@@ -6,7 +6,7 @@ Rows fall into 4,096 buckets; 64 bucket digests make a group, 64 groups the root
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 from audit.commitment import net
@@ -20,8 +20,7 @@ Entry = tuple[str, str, str]  # table, row id, commitment
 
 def bucket_of(table: str, row_id: str) -> int:
     """Return the bucket of a row: the first 12 bits of SHA-256(net(table) + net(row_id))."""
-    digest = hashlib.sha256((net(table) + net(row_id)).encode("utf-8")).digest()
-    return int.from_bytes(digest[:2], "big") >> 4
+    return _bucket((net(table) + net(row_id)).encode("utf-8"))
 
 
 def bucket_digest(entries: Iterable[Entry]) -> str:
@@ -49,11 +48,9 @@ class StateTree:
 
     def __init__(self, digests: Sequence[str] | None = None) -> None:
         """Start from `digests`, in bucket order, or from empty buckets."""
-        if digests is None:
-            digests = [EMPTY_BUCKET] * BUCKETS
-        if len(digests) != BUCKETS:
+        if digests is not None and len(digests) != BUCKETS:
             raise Invalid(f"{len(digests)} bucket digests, there are {BUCKETS} buckets")
-        self._digests = [_raw(digest) for digest in digests]
+        self._digests = [_raw(EMPTY_BUCKET)] * BUCKETS if digests is None else [_raw(digest) for digest in digests]
         self._groups = [b""] * (BUCKETS // _GROUP)
         self._stale = set(range(BUCKETS // _GROUP))
 
@@ -67,8 +64,11 @@ class StateTree:
         if not all(0 <= bucket < BUCKETS for bucket in raw):
             raise Invalid(f"buckets are numbered 0 to {BUCKETS - 1}")
         for bucket, digest in raw.items():
-            self._digests[bucket] = digest
-            self._stale.add(bucket // _GROUP)
+            self._set(bucket, digest)
+
+    def _set(self, bucket: int, digest: bytes) -> None:
+        self._digests[bucket] = digest
+        self._stale.add(bucket // _GROUP)
 
     def root(self) -> str:
         """Return the root, in hex."""
@@ -91,36 +91,38 @@ class State:
     def __init__(self) -> None:
         self.commits: dict[tuple[str, str], str] = {}
         self.tree = StateTree()
-        # per bucket: keys in byte order, and each key's text inside the digest
+        # per bucket: the rows' keys in byte order, and beside each what it adds to the digest
         self._keys: list[list[tuple[bytes, bytes]]] = [[] for _ in range(BUCKETS)]
-        self._texts: list[dict[tuple[bytes, bytes], str]] = [{} for _ in range(BUCKETS)]
+        self._entries: list[list[bytes]] = [[] for _ in range(BUCKETS)]
 
     def apply(self, commits: Iterable[tuple[str, str, str | None]]) -> None:
         """Record the commits of one event: a commitment for a row, or None for a row that was removed."""
         touched = set()
         for table, row_id, commitment in commits:
-            bucket = bucket_of(table, row_id)
+            name = (net(table) + net(row_id)).encode("utf-8")
+            bucket = _bucket(name)
             touched.add(bucket)
             key = (table.encode("utf-8"), row_id.encode("utf-8"))
-            keys, texts = self._keys[bucket], self._texts[bucket]
+            keys, entries = self._keys[bucket], self._entries[bucket]
+            at = bisect_left(keys, key)
+            if at < len(keys) and keys[at] == key:
+                del keys[at], entries[at]
             if commitment is None:
                 self.commits.pop((table, row_id), None)
-                if texts.pop(key, None) is not None:
-                    del keys[bisect_left(keys, key)]
-                continue
-            if key not in texts:
-                insort(keys, key)
-            self.commits[table, row_id] = commitment
-            texts[key] = net(table) + net(row_id) + commitment
-        self.tree.update({bucket: self._digest(bucket) for bucket in touched})
+            else:
+                self.commits[table, row_id] = commitment
+                keys.insert(at, key)
+                entries.insert(at, name + commitment.encode("ascii"))
+        for bucket in touched:
+            self.tree._set(bucket, hashlib.sha256(b"".join(self._entries[bucket])).digest())
 
     def root(self) -> str:
         """Return the root over the rows recorded so far, in hex."""
         return self.tree.root()
 
-    def _digest(self, bucket: int) -> str:
-        texts = self._texts[bucket]
-        return hashlib.sha256("".join([texts[key] for key in self._keys[bucket]]).encode("utf-8")).hexdigest()
+
+def _bucket(name: bytes) -> int:
+    return int.from_bytes(hashlib.sha256(name).digest()[:2], "big") >> 4
 
 
 def _raw(digest: str) -> bytes:

@@ -117,7 +117,7 @@ def test_the_empty_tree_has_the_hash_of_nothing():
     assert merkle.Frontier().root() == merkle.EMPTY_ROOT == mth([])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.binary(max_size=8), max_size=70))
 def test_a_tree_grown_leaf_by_leaf_is_the_tree_of_the_standard(data):
     frontier, nodes = grow(data)
@@ -128,7 +128,7 @@ def test_a_tree_grown_leaf_by_leaf_is_the_tree_of_the_standard(data):
     assert loaded.root() == mth([*data, b"x"])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_every_leaf_has_the_path_of_the_standard_and_only_there(data):
     size = data.draw(st.integers(1, 70))
@@ -151,7 +151,7 @@ def test_every_leaf_has_the_path_of_the_standard_and_only_there(data):
         assert not merkle.verify_inclusion(leaf, index, size, short, frontier.root())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_every_earlier_tree_has_the_proof_of_the_standard_and_only_that(data):
     new = data.draw(st.integers(1, 70))

@@ -61,7 +61,7 @@ def test_an_event_from_before_a_rotation_or_a_fork_can_be_proved():
     assert proof.check(prove(log, 7, key(2).public)).ok
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, len(PROOF) - 1), st.integers(1, 127))
 def test_a_proof_with_one_byte_changed_does_not_hold(position, mask):
     data = bytearray(PROOF.encode())

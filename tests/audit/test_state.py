@@ -29,7 +29,7 @@ def root_from_scratch(rows):
     return hashlib.sha256(b"state/root/v1" + b"".join(groups)).hexdigest()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(CHANGES)
 def test_the_state_follows_its_definition_through_every_change(changes):
     held, rows = state.State(), {}

@@ -50,7 +50,7 @@ def test_without_an_anchor_a_log_holds_and_is_not_anchored():
 
 
 @pytest.mark.requirement("S3-15")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(1, 12), st.integers(0, 10_000), st.integers(1, 255))
 def test_any_byte_of_any_body_changed_is_found_at_its_event(sequence, position, mask):
     body = bytearray(SIGNED.rows[sequence - 1][1])
@@ -58,7 +58,7 @@ def test_any_byte_of_any_body_changed_is_found_at_its_event(sequence, position, 
     assert sequence in [at for _, at in kinds(with_row(SIGNED, sequence, body=bytes(body)))]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 12), st.integers(0, 63), st.integers(1, 255))
 def test_any_byte_of_any_signature_changed_is_found_at_its_event(sequence, position, mask):
     signature = bytearray(SIGNED.rows[sequence - 1][2])
@@ -66,7 +66,7 @@ def test_any_byte_of_any_signature_changed_is_found_at_its_event(sequence, posit
     assert kinds(with_row(SIGNED, sequence, signature=bytes(signature))) == [("signature", sequence)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 12), st.integers(0, 10_000), st.integers(1, 255))
 def test_without_a_key_a_changed_byte_is_found_by_chain_or_checkpoint(sequence, position, mask):
     body = bytearray(UNSIGNED.rows[sequence - 1][1])
@@ -127,7 +127,7 @@ def test_an_edit_chained_anew_with_the_key_is_found_by_a_checkpoint_kept_elsewhe
     forged = SIGNED.rewrite(6, lambda one: replace(one, actor="hum-2"))
     assert kinds(forged.rows) == []
     assert kinds(forged.rows, notes=[SIGNED.note()]) == [("checkpoint", None)]
-    assert kinds(forged.rows, anchor=SIGNED.anchor()) == [("checkpoint", None), ("anchor", 12)]
+    assert kinds(forged.rows, anchor=SIGNED.anchor()) == [("anchor", 12), ("checkpoint", None)]
 
 
 def test_an_event_appended_by_somebody_else_is_found():
@@ -140,7 +140,7 @@ def test_an_event_appended_by_somebody_else_is_found():
 def test_a_tail_cut_off_is_found_by_checkpoint_and_anchor():
     assert kinds(SIGNED.rows[:9]) == []
     found = kinds(SIGNED.rows[:9], notes=[SIGNED.note()], anchor=SIGNED.anchor())
-    assert found == [("checkpoint", None), ("checkpoint", None), ("anchor", 12)]
+    assert found == [("anchor", 12), ("checkpoint", None), ("checkpoint", None)]
 
 
 def test_a_log_rolled_back_and_written_on_is_found_by_the_anchor():
@@ -148,7 +148,7 @@ def test_a_log_rolled_back_and_written_on_is_found_by_the_anchor():
     other.add("policy_changed")
     other.fill(14)
     assert kinds(other.rows) == []
-    assert kinds(other.rows, anchor=SIGNED.anchor()) == [("checkpoint", None), ("anchor", 12)]
+    assert kinds(other.rows, anchor=SIGNED.anchor()) == [("anchor", 12), ("checkpoint", None)]
 
 
 def test_another_stores_log_is_found():
@@ -174,7 +174,7 @@ def test_a_replaced_key_is_found_by_the_pinned_one():
     found = kinds(forged.rows, anchor=SIGNED.anchor())
     assert ("key", 1) in found and ("anchor", 12) in found
     faults, summary = verify_log(forged.rows, "sto-1", forged.genesis_key, anchor=SIGNED.anchor())
-    assert "another key" in faults[-2].message and not summary.anchored
+    assert {fault.kind for fault in faults} == {"anchor", "checkpoint"} and not summary.anchored
 
 
 def test_signatures_removed_are_found():
