@@ -40,7 +40,7 @@ class _Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         # GitHub's parser makes a mail address a link after every escape is resolved: the one link text can still make,
         # and it shows where it leads.
-        self.mail = tag == "a" and any(scheme in (dict(attrs).get("href") or "") for scheme in ("mailto:", "xmpp:"))
+        self.mail = tag == "a" and "@" in (dict(attrs).get("href") or "")
         if not self.mail:
             self.tags.append(tag)
 
