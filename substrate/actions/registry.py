@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from substrate.errors import Invalid
@@ -42,6 +43,7 @@ class Action:
 
 
 ACTIONS: dict[str, Action] = {}
+_MODULES = ("audit", "graph", "memory", "recall", "scopes")  # curator.actions registers its own
 
 
 def action(name: str, *, writes: bool) -> Callable[[Run], Run]:
@@ -58,6 +60,8 @@ def action(name: str, *, writes: bool) -> Callable[[Run], Run]:
 
 def call(memory: Memory, name: str, arguments: Mapping[str, Any] | None = None) -> Json:
     """Run an action by name. Raises Invalid for an unknown action, an unknown argument and a missing one."""
+    for module in _MODULES:
+        import_module(f"substrate.actions.{module}")
     found = ACTIONS.get(name)
     if found is None:
         raise Invalid(f"no action {quote(name)}", hint=f"there are: {', '.join(sorted(ACTIONS))}")
