@@ -111,10 +111,14 @@ def status(memory: Memory) -> Json:
 
 @action("rewrite", writes=True)
 def rewrite(memory: Memory) -> Json:
-    """Copy the file into a fresh one so that forgotten text is gone from it; indexes are dropped and made anew."""
+    """Copy the file into a fresh one so that forgotten text is gone from it, and from the recall index beside it."""
     if memory.caller.kind != "human":
         raise Forbidden("only a human rewrites the file", hint="ask a human", reason="humans_only")
     before, after = memory.db.rewrite()
+    if (memory.db.home / "index").exists():
+        from substrate.recall import index
+
+        index.of(memory.db).catch_up(memory.db)
     with memory.write() as tx:
         payload = {"by": memory.caller.id, "before": before, "after": after}
         tx.event("store_rewritten", subject=memory.db.store_id, namespace=None, payload=payload)
