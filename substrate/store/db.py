@@ -26,6 +26,7 @@ from substrate.store import schema
 FILE = "memory.duckdb"
 Values = Sequence[Any]
 _SETTING = re.compile(r"[A-Za-z0-9_]{1,64}")
+_FULL = ("no space", "disk full", "quota", "out of memory")
 _VERSION = re.compile(r"[0-9]{1,9}", re.ASCII)
 # SHA-256 of the tables' definitions as DuckDB 2.0.1 writes them; for another engine they are made and compared.
 _DEFINITIONS = "019e0a53f5f0defddd6dcba8645be562e2332bbc0e283b69f6973c7787827f85"
@@ -315,37 +316,39 @@ def translated(*, opening: bool = False) -> Iterator[None]:
         yield
     except AiMemoryError:
         raise
-    except duckdb.ConstraintException as error:
-        raise Conflict(
-            f"the write contradicts what is stored: {_first_line(error)}", hint="read again, then retry"
-        ) from error
-    except duckdb.TransactionException as error:
-        raise Conflict(f"two writes met: {_first_line(error)}", hint="try again") from error
-    except (duckdb.IOException, duckdb.OutOfMemoryException, OSError) as error:
-        raise _medium_error(error, opening) from error
-    except (duckdb.CatalogException, duckdb.BinderException) as error:
-        raise Integrity(
-            f"the store's tables are not what they should be: {_first_line(error)}", hint="restore a backup"
-        ) from error
-    except (duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException) as error:
-        raise _damaged(error) from error
+    except OSError as error:
+        raise _medium(error) from error
+    except duckdb.Error as error:
+        raise _told(error, opening) from error
 
 
-def _medium_error(error: Exception, opening: bool) -> AiMemoryError:
+def _told(error: duckdb.Error, opening: bool) -> AiMemoryError:
     line = _first_line(error)
-    if "lock" in line.lower() and opening:
-        return Unavailable(
-            f"another program holds the store's file: {line}", hint="close the other program, then try again"
-        )
-    full = any(word in line.lower() for word in ("no space", "disk full", "quota", "out of memory"))
-    if (
-        opening
-        and not full
-        and not isinstance(error, OSError)
-        and "permission" not in line.lower()
-        and "read-only" not in line.lower()
-    ):
+    words = line.lower()
+    if any(word in words for word in _FULL) or isinstance(error, duckdb.OutOfMemoryException):
+        return _medium(error)
+    if opening and "conflicting lock" in words:
+        return Unavailable(f"another program holds the store's file: {line}", hint="close it, then try again")
+    if "permission denied" in words or "read-only" in words:
+        return _medium(error)
+    if opening:
         return _damaged(error)
+    if isinstance(error, duckdb.ConstraintException):
+        return Conflict(f"the write contradicts what is stored: {line}", hint="read again, then retry")
+    if isinstance(error, duckdb.TransactionException):
+        return Conflict(f"two writes met: {line}", hint="try again")
+    if isinstance(error, duckdb.IOException):
+        return _medium(error)
+    if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
+        return Integrity(f"the store's tables are not what they should be: {line}", hint="restore a backup")
+    if isinstance(error, duckdb.DataError | duckdb.InvalidInputException):
+        return Invalid(f"a value the store cannot hold: {line}", hint="store well-formed Unicode and 64-bit numbers")
+    return _damaged(error)
+
+
+def _medium(error: Exception) -> Unavailable:
+    line = _first_line(error)
+    full = isinstance(error, duckdb.OutOfMemoryException) or any(word in line.lower() for word in _FULL)
     hint = "free some space, then try again" if full else "check the disk and the folder's permissions"
     return Unavailable(f"the store could not be written or read: {line}", hint=hint)
 

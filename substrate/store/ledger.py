@@ -164,15 +164,19 @@ class Ledger:
             self._extension(connection, anchor.sequence, anchor.event_hash, head)
         return self.situation
 
-    def feed(self, connection: Connection, after: int, wanted: Callable[[bytes], bool]) -> Iterator[Event]:
+    def feed(
+        self, connection: Connection, after: int, wanted: Callable[[bytes], bool], first: int | None = None
+    ) -> Iterator[Event]:
         """Give the events after a sequence whose body is ``wanted``, in order, each verified as a part of this log.
+
+        ``first`` is how many are read to begin with, where no more may be needed.
 
         A page of events is sound when they are numbered without a gap, each follows the one before, and the last of
         them is the head or signed. Raises Integrity naming the first that is not.
         """
-        sequence, previous = max(after, 0), ""
+        sequence, previous, page = max(after, 0), "", min(first or _PAGE, _PAGE)
         while sequence < self._head().sequence:
-            rows = event_rows(connection, sequence, _PAGE)
+            rows, page = event_rows(connection, sequence, page), _PAGE
             for row in rows:
                 if row[0] != sequence + 1 or (previous and prev_of(row[1]) != previous):
                     raise Integrity(f"event {row[0]} does not follow event {sequence}", hint=_VERIFY, sequence=row[0])

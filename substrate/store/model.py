@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
+from audit.commitment import net
+
 Json = Mapping[str, Any]
 
 
@@ -64,10 +66,13 @@ _JSON_COLUMNS: dict[type, frozenset[str]] = {}
 
 
 def row_id(*key: Any) -> str:
-    """Name a row by its key: the key itself, or its parts each behind their length in bytes (``6:global5:alice``)."""
+    """Name a row by its key: the key itself, or its parts each behind their length in bytes (``6:global5:alice``).
+
+    Raises Invalid for text with a lone surrogate.
+    """
     if len(key) == 1:
         return str(key[0])
-    return "".join(f"{len(str(part).encode())}:{part}" for part in key)
+    return "".join(net(str(part)) for part in key)
 
 
 def to_json(value: Any) -> str | None:

@@ -146,7 +146,7 @@ class Reader:
 
         found = (
             event
-            for event in self._ledger.feed(self._connection, after, wanted)
+            for event in self._ledger.feed(self._connection, after, wanted, limit)
             if (subject is None or event.subject == subject) and (not types or event.type in types)
         )
         return list(islice(found, limit))
