@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curator.persona import values, words
+from curator.persona.antecedents import introduced, leans
 from curator.persona.checks import check
 from curator.persona.claims import Claim
 from curator.persona.directives import directs, reported
@@ -24,6 +25,8 @@ CLAIM_WORDS: Final = 60  # words of one claim at most
 CITED: Final = 6  # sources one claim cites at most: the leading one and the newest that say the same
 SAME_WORDS: Final = 0.8  # share of a sentence's content words another must hold to say the same
 SAME: Final = 0.8  # cosine it must reach as well
+PART: Final = 0.6  # likeness at which a sentence that another states in full is one too many
+PART_WORDS: Final = 2  # content words it must have more than, the entity's name among them
 TWINS: Final = 0.92  # cosine at which two sentences are one too many, unless a value tells them apart
 TWINS_WORDS: Final = 0.75  # the same as Jaccard of their stems, without an embedder
 
@@ -45,6 +48,7 @@ def gather(
     A sentence that several sources share word for word is one candidate. Credentials are blotted out of the reasons.
     """
     by_id = {source.id: source for source in sources}
+    known = introduced(source.text for source in sources)
     found: dict[str, Candidate] = {}
     dropped: dict[tuple[str, str], None] = {}
     for source in sources:
@@ -52,9 +56,10 @@ def gather(
             text, rank = sentence.text, sentence.rank
             if directs(text, (name, *other_names)) and (report := reported(text)):
                 text, rank = report, Rank.DEFINITE
-            known = found.get(text)
-            if known is not None:
-                found[text] = Candidate(text, tuple(dict.fromkeys((*known.sources, source.id))), known.rank)
+            if leans(text, known):
+                rank = Rank.DEFINITE
+            if (twin := found.get(text)) is not None:
+                found[text] = Candidate(text, tuple(dict.fromkeys((*twin.sources, source.id))), twin.rank)
                 continue
             reason = f"runs over {CLAIM_WORDS} words" if words.count(text) > CLAIM_WORDS else None
             claim = Claim("", text, (source.id,))
@@ -79,6 +84,9 @@ def states(other: str, text: str) -> bool:
 
 def twins(one: str, other: str, close: float, embedded: bool) -> bool:
     """Tell whether two sentences say so nearly the same that a portrait wants only one of them."""
+    shorter, longer = sorted((one, other), key=words.count)
+    if close >= PART and len(words.stems(shorter)) > PART_WORDS and states(longer, shorter):
+        return True
     near = close >= TWINS if embedded else words.likeness(words.stems(one), words.stems(other)) >= TWINS_WORDS
     return near and (
         values.numbers(one) == values.numbers(other)
@@ -88,17 +96,15 @@ def twins(one: str, other: str, close: float, embedded: bool) -> bool:
 
 
 def supported(
-    texts: Sequence[str], candidates: Sequence[Candidate], close: Matrix, embedded: bool
+    candidates: Sequence[Candidate], chosen: Sequence[int], close: Matrix, embedded: bool
 ) -> list[tuple[str, ...]]:
-    """List for each text the sources among the candidates that say the same, in the order of the candidates.
-
-    `close` has a row for each text and a column for each candidate.
-    """
+    """List for each chosen candidate the sources that say the same, its own among them."""
     floor = SAME if embedded else 0.0
     answer = []
-    for row, text in enumerate(texts):
-        near = (at for at in (close[row] >= floor).nonzero()[0] if states(candidates[at].text, text))
-        answer.append(tuple(dict.fromkeys(id for at in near for id in candidates[at].sources)))
+    for at in chosen:
+        near = (other for other in (close[at] >= floor).nonzero()[0].tolist() if other != at)
+        saying = [candidates[other].sources for other in near if states(candidates[other].text, candidates[at].text)]
+        answer.append(tuple(dict.fromkeys(id for ids in (candidates[at].sources, *saying) for id in ids)))
     return answer
 
 

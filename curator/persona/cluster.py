@@ -18,6 +18,7 @@ NEIGHBOURS: Final = 8  # closest sources each one is tied to
 TIED: Final = 0.3  # similarity below which two sources are not tied
 TIED_WORDS: Final = 0.1  # the same for overlap of words
 KIN: Final = 0.2  # weight an ancestor in common adds
+FINENESS: Final = 1.4  # resolution of the communities: above 1 they are more and smaller
 SEED: Final = 1  # of the walk through the graph: any fixed number gives the same clusters for the same rows
 
 
@@ -54,7 +55,7 @@ def communities(sources: Sequence[Source], close: Matrix, embedded: bool) -> lis
             holders[ancestor].append(at)
     if not graph:
         return []
-    groups = nx.community.louvain_communities(graph, weight="weight", seed=SEED)
+    groups = nx.community.louvain_communities(graph, weight="weight", resolution=FINENESS, seed=SEED)
     ordered = sorted((sorted(group) for group in groups), key=lambda group: (-len(group), group[0]))
     return [
         Cluster(tuple(sources[at].id for at in group), sources[group[0]].day, sources[group[-1]].day)

@@ -122,3 +122,32 @@ NUMBERS = {word: value for value, word in enumerate(_UNITS.split())} | {
 _RANKS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 ORDINALS = {word: value for value, word in enumerate(_RANKS.split(), 1)}
 SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "dozen": 12}
+
+PASSING = _words("recently lately currently just last next ago yesterday today tonight tomorrow soon now conversation")
+"""Words that date a sentence to the day it was written."""
+VAGUE = _words(
+    """time times day days week weeks weekend month months year years way ways lot importance people person someone
+    something thing things part parts difference support impact place places experience experiences future past life
+    lives work journey goal goals idea ideas love joy feeling feelings emotions happiness sense need needs use moment
+    moments change changes help number kind type sort end step steps next new side bit couple couples approach options
+    option details detail process plan plans level set area issue issues result results order case reason reasons
+    purpose conversation others value values passion dream dreams hope inspiration power effect track list style mind
+    stuff fun chance opportunity opportunities challenge challenges tough situation situations activities activity
+    progress request session sessions user requirements requirement preference preferences task tasks attributes variety range"""
+)
+"""Nouns that name nothing by themselves."""
+PALE = _words(
+    """being making taking having doing getting trying looking keeping finding working starting playing spreading watching
+    learning helping spending going coming giving using seeing thinking putting showing bringing seeking considering
+    including facing staying sharing feeling wanting needing providing creating building becoming leaving turning
+    favorite favourite great good amazing awesome beautiful cool big small little recent important special hard nice
+    first second third different various several certain specific clear current main key many own whole full best better
+    more less real true sure able open close free busy proud excited happy sad positive negative possible potential"""
+)
+"""Words that stand before a noun, or look like one, and say too little for a heading."""
+FAMILIAR = _words(
+    """communiti world way month year week day area neighborhood neighbourhood famili love life citi futur past energi
+    team season environ sky sea beach park internet news weather market work time good bad public court countri
+    home hous school street road moment process hope courag import experi power user"""
+)
+"""Stems of what everybody knows, or has one of: "the" before them points at nothing."""

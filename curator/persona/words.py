@@ -52,6 +52,11 @@ def plain(word: str) -> str:
     return word.casefold().replace("’", "'").removesuffix("'s").removesuffix("'")
 
 
+def bare(word: str) -> str:
+    """Take a possessive ending off, and leave the case."""
+    return re.sub("['’]s?$", "", word)
+
+
 @lru_cache(maxsize=CACHED)
 def stem(word: str) -> str:
     """Bring an English word to its stem; leave a word of another script as it is."""
