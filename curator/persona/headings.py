@@ -19,7 +19,7 @@ from typing import Final
 from curator.persona import words
 from curator.persona.source import MONTHS
 from curator.persona.values import WEEKDAYS
-from curator.persona.vocabulary import AUXILIARIES, NEGATIONS, PAST, STOP, PALE, TALK, VAGUE
+from curator.persona.vocabulary import AUXILIARIES, NEGATIONS, PALE, PAST, STOP, TALK, VAGUE
 from curator.persona.words import RUN
 
 FALLBACK: Final = "Further facts"

@@ -53,7 +53,8 @@ class Portrait:
 
     def statements(self) -> Vector:
         """Answer how much each candidate states by itself; less where it tells a word spoken or a passing moment."""
-        return self.gains([]) * self.words * self.lasting
+        stated: Vector = self.gains([]) * self.words * self.lasting
+        return stated
 
     def length(self, chosen: Sequence[int]) -> float:
         """Answer how many words the chosen have together."""

@@ -133,12 +133,13 @@ VAGUE = _words(
     option details detail process plan plans level set area issue issues result results order case reason reasons
     purpose conversation others value values passion dream dreams hope inspiration power effect track list style mind
     stuff fun chance opportunity opportunities challenge challenges tough situation situations activities activity
-    progress request session sessions user requirements requirement preference preferences task tasks attributes variety range"""
+    progress request session sessions user requirements requirement preference preferences task tasks attributes variety
+    range"""
 )
 """Nouns that name nothing by themselves."""
 PALE = _words(
-    """being making taking having doing getting trying looking keeping finding working starting playing spreading watching
-    learning helping spending going coming giving using seeing thinking putting showing bringing seeking considering
+    """being making taking having doing getting trying looking keeping finding working starting playing spreading
+    watching learning helping spending going coming giving using seeing thinking putting showing bringing seeking considering
     including facing staying sharing feeling wanting needing providing creating building becoming leaving turning
     favorite favourite great good amazing awesome beautiful cool big small little recent important special hard nice
     first second third different various several certain specific clear current main key many own whole full best better
