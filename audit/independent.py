@@ -109,7 +109,6 @@ def envelope(purpose: str, payload: bytes) -> bytes:
 
 
 def check_note(note: str, stores: set[str], keys: list[str], leaves: list[bytes]) -> int:
-    """Verify a checkpoint against the log read so far and return its size."""
     need(len(note) <= 128 * 1024 and not re.search(r"[\x00-\x09\x0b-\x1f]", note), "a checkpoint is malformed")
     head, blank, tail = note.rpartition("\n\n")
     lines, signatures = head.split("\n"), tail.split("\n")
@@ -237,7 +236,6 @@ def read_header(line: bytes) -> dict[str, Any]:
 
 
 def walk(header: dict[str, Any], lines: Iterator[bytes]) -> None:
-    """Verify every line, then the checkpoint and the anchor; raise at the first fault."""
     key, epoch, prev, store = header["genesis_key"], 1, "0" * 64, None
     keys, stores, leaves, hashes, rows = [key] if key else [], set(), [], [], Rows()
     for number, line in enumerate(lines, start=1):
@@ -287,10 +285,12 @@ def main(arguments: list[str]) -> int:
     try:
         with open(arguments[0], "rb") as lines:
             reason = verify(lines)
+            lines.seek(0)
+            first = lines.readline()
     except OSError as error:
         print(f"cannot read {arguments[0]}: {error.strerror}", file=sys.stderr)
         return 2
-    print(reason or "the log holds")
+    print(reason or f"the log holds; compare its first key: {read_header(first)['genesis_key']}")
     return 7 if reason else 0
 
 

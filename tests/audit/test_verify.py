@@ -324,6 +324,21 @@ def test_faults_are_kept_up_to_a_limit_and_counted_beyond():
     assert len(faults) == 5 and summary.fault_count == 12
 
 
+def test_faults_of_a_long_log_come_in_the_order_of_its_events():
+    log = Log(key(1)).fill(300)
+    bad = {5, 6, 256, 257, 300}
+    rows = [(n, body, bytes(64) if n in bad else signature, key_id) for n, body, signature, key_id in log.rows]
+    rows[5] = (6, changed_body(log, 6, actor="hum-2"), *rows[5][2:])
+    assert kinds(rows) == [
+        ("signature", 5),
+        ("signature", 6),
+        ("chain", 7),
+        ("signature", 256),
+        ("signature", 257),
+        ("signature", 300),
+    ]
+
+
 def test_a_fault_names_the_subject():
     faults, _ = verify_log(with_row(SIGNED, 6, signature=bytes(64)), "sto-1", key(1).public)
     assert faults[0].subject == "mem-6" and "event 6" in faults[0].message
