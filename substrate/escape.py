@@ -68,7 +68,9 @@ def quote(value: object, most: int = QUOTE_CHARS) -> str:
     """Show an offending value in a message: quoted, on one line, cut to `most` characters."""
     text = value if isinstance(value, str) else repr(value)
     shown = line(text[: most + 1])
-    return f"'{shown}'" if len(shown) <= most and len(text) <= most else f"'{shown[:most]}…'"
+    if len(shown) <= most and len(text) <= most:
+        return f"'{shown}'"
+    return f"'{line(shown[:most])[:most]}…'"  # a cut may leave a joiner with nothing to join
 
 
 def html(text: str) -> str:

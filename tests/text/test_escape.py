@@ -96,6 +96,13 @@ def test_a_quoted_value_says_that_it_was_cut_and_may_be_anything() -> None:
     assert escape.quote(None) == "'None'"
 
 
+@given(st.integers(70, 82), st.sampled_from(SPELLED))
+def test_a_cut_leaves_no_joiner_behind(before: int, spelled: str) -> None:
+    quoted = escape.quote("x" * before + spelled * 5)
+    assert escape.line(quoted) == quoted
+    assert len(quoted) <= limits.QUOTE_CHARS + 3
+
+
 class Reader(html.parser.HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
