@@ -1,0 +1,251 @@
+"""A row that was edited, replaced, deleted, added or replayed behind the store's back is refused when it is read."""
+
+from collections.abc import Callable
+
+import pytest
+
+from audit.state import bucket_of
+from substrate import limits
+from substrate.errors import Integrity
+from substrate.store.model import LinkRow, MemoryRow, PersonaHeadRow, row_id
+from substrate.store.transaction import Reader
+from tests.store import forgery
+from tests.store.rows import memory, persona, record
+from tests.store.stores import Store
+
+Attack = Callable[[Store], object]
+
+
+def sql(statement: str, *parameters: object) -> Attack:
+    return lambda store: store.edit(statement, parameters)
+
+
+def replay(store: Store) -> None:
+    """Change a row, then put back the older one, which was genuine, with its own salt."""
+    older = store.edit("SELECT * FROM memories WHERE id = 'mem-1'")[0]
+    with store.opened() as db, db.write(actor="hum-1") as tx:
+        record(tx, memory("mem-1", content="newer"))
+    with store.raw() as raw:
+        raw.execute("DELETE FROM memories WHERE id = 'mem-1'")
+        raw.execute(f"INSERT INTO memories VALUES ({', '.join('?' * len(older))})", list(older))
+
+
+def swap_contents(store: Store) -> None:
+    """Give two genuine rows each other's text and salt."""
+    with store.raw() as raw:
+        one, two = raw.execute(
+            "SELECT content, salt FROM memories WHERE id IN ('mem-1', 'mem-2') ORDER BY id"
+        ).fetchall()
+        raw.execute("UPDATE memories SET content = ?, salt = ? WHERE id = 'mem-1'", list(two))
+        raw.execute("UPDATE memories SET content = ?, salt = ? WHERE id = 'mem-2'", list(one))
+
+
+def forge(store: Store) -> None:
+    with store.raw() as raw:
+        forgery.insert(raw, memory("mem-1", content="forged"))
+
+
+def edit_and_mend_the_state(store: Store) -> None:
+    with store.raw() as raw:
+        commitment = forgery.overwrite(raw, memory("mem-1", content="edited"))
+        forgery.mend_state(raw, "memories", "mem-1", commitment)
+
+
+def swallow_columns_into_the_salt(store: Store) -> None:
+    """Write a row whose text holds the start of a row, then let the salt swallow everything before it.
+
+    Both rows would hash to the same bytes if a salt could have any length.
+    """
+    inner = "8:memories2:id5:mem-19:namespace6:globalXXXX"
+    with store.opened() as db, db.write(actor="hum-1") as tx:
+        record(tx, memory("mem-1", content=inner))
+    ((salt,),) = store.edit("SELECT salt FROM memories WHERE id = 'mem-1'")
+    store.edit("UPDATE memories SET salt = ?, content = NULL WHERE id = 'mem-1'", [salt + inner])
+
+
+ON_ONE_ROW: dict[str, Attack] = {
+    "text edited": sql("UPDATE memories SET content = 'edited' WHERE id = 'mem-1'"),
+    "text removed": sql("UPDATE memories SET content = NULL WHERE id = 'mem-1'"),
+    "author edited": sql("UPDATE memories SET by_id = 'hum-2' WHERE id = 'mem-1'"),
+    "status edited": sql("UPDATE memories SET status = 'retired' WHERE id = 'mem-1'"),
+    "tags edited": sql("UPDATE memories SET tags = '[]' WHERE id = 'mem-1'"),
+    "time edited": sql("UPDATE memories SET created_at = '2020-01-01T00:00:00.000000Z' WHERE id = 'mem-1'"),
+    "order edited": sql("UPDATE memories SET sequence = 1 WHERE id = 'mem-1'"),
+    "namespace edited": sql("UPDATE memories SET namespace = 'users/hum-2' WHERE id = 'mem-1'"),
+    "salt edited": sql("UPDATE memories SET salt = ? WHERE id = 'mem-1'", "ab" * 32),
+    "salt removed": sql("UPDATE memories SET salt = NULL WHERE id = 'mem-1'"),
+    "salt emptied": sql("UPDATE memories SET salt = '' WHERE id = 'mem-1'"),
+    "salt lengthened": swallow_columns_into_the_salt,
+    "masked as a tombstone": sql("""UPDATE memories SET content = '{"__redacted__": true}' WHERE id = 'mem-1'"""),
+    "masked as deleted": sql("UPDATE memories SET status = 'deleted', content = NULL, salt = NULL WHERE id = 'mem-1'"),
+    "deleted": sql("DELETE FROM memories WHERE id = 'mem-1'"),
+    "renamed": sql("UPDATE memories SET id = 'mem-7' WHERE id = 'mem-1'"),
+    "replaced by an older genuine one": replay,
+    "replaced by another genuine one": swap_contents,
+    "commitment edited": sql("UPDATE state_entries SET commitment = ? WHERE id = 'mem-1'", "ab" * 32),
+    "commitment deleted": sql("DELETE FROM state_entries WHERE id = 'mem-1'"),
+    "commitment moved": sql("UPDATE state_entries SET bucket = (bucket + 1) % 4096 WHERE id = 'mem-1'"),
+    "row and commitment deleted": lambda store: [
+        store.edit("DELETE FROM memories WHERE id = 'mem-1'"),
+        store.edit("DELETE FROM state_entries WHERE id = 'mem-1'"),
+    ],
+}
+READS: dict[str, Callable[[Reader], object]] = {
+    "get": lambda r: r.get(MemoryRow, "mem-1"),
+    "get_many": lambda r: r.get_many(MemoryRow, ["mem-2", "mem-1"]),
+    "list": lambda r: r.select(MemoryRow, "status = 'active' AND content IS NOT NULL", order="id"),
+    "list of others": lambda r: r.select(LinkRow),
+    "count": lambda r: r.count(MemoryRow, "status = 'active'"),
+    "query": lambda r: r.query("SELECT id FROM memories WHERE namespace = 'global'"),
+}
+
+
+def refused(store: Store, read: Callable[[Reader], object]) -> Integrity:
+    """Answer the error of a read in a process that has seen nothing yet."""
+    with pytest.raises(Integrity) as caught:
+        with store.opened() as db, db.read() as r:
+            read(r)
+    return caught.value
+
+
+@pytest.mark.requirement("S3-15")
+@pytest.mark.parametrize("attack", ON_ONE_ROW.values(), ids=ON_ONE_ROW)
+def test_a_row_tampered_with_is_refused_however_it_is_read(story: Store, attack: Attack):
+    attack(story)
+    with story.opened() as db, db.read() as r:
+        for name, read in READS.items():
+            with pytest.raises(Integrity) as caught:
+                read(r)
+            assert caught.value.hint, name
+            assert "mem-" in str(caught.value) or "commitments of bucket" in str(caught.value), name
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_the_reads_of_these_tests_succeed_on_a_whole_store(story: Store, read: Callable[[Reader], object]):
+    with story.opened() as db, db.read() as r:
+        assert read(r) is not None
+
+
+@pytest.mark.parametrize("mended", [False, True], ids=["alone", "with its commitment and digest"])
+def test_a_forged_row_is_refused(store: Store, mended: bool):
+    forge(store)
+    if mended:
+        edit_and_mend_the_state(store)
+    for read in READS.values():
+        refused(store, read)
+
+
+@pytest.mark.parametrize("bucket", [-1, 4096, 99999])
+def test_a_forged_row_whose_commitment_lies_in_a_bucket_that_is_none_is_refused(story: Store, bucket: int):
+    """No digest covers such a bucket, so nothing would miss it and nothing would find it."""
+    with story.raw() as raw:
+        for number in range(10):
+            row = memory(f"forged-{number}")
+            raw.execute(
+                "INSERT INTO state_entries VALUES (?, ?, ?, ?)", [bucket, "memories", row.id, forgery.insert(raw, row)]
+            )
+    error = refused(story, lambda r: r.select(MemoryRow))
+    assert str(bucket) in str(error)
+    refused(story, lambda r: r.get(MemoryRow, "forged-1"))
+
+
+def test_two_commitments_spliced_into_one_do_not_hide_a_row(store: Store):
+    """The digest is over one text; where commitments had any length, one could hold the entry behind it."""
+    first = bucket_of("memories", "mem-0")
+    twin = next(f"mem-{n}" for n in range(1, 100_000) if bucket_of("memories", f"mem-{n}") == first)
+    with store.opened() as db, db.write(actor="hum-1") as tx:
+        record(tx, memory("mem-0"), memory(twin))
+    with store.raw() as raw:
+        entries = raw.execute(
+            "SELECT id, commitment FROM state_entries WHERE bucket = ? ORDER BY id", [first]
+        ).fetchall()
+        (front, one), (back, two) = entries
+        spliced = f"{one}8:memories{len(back)}:{back}{two}"
+        raw.execute("UPDATE state_entries SET commitment = ? WHERE id = ?", [spliced, front])
+        raw.execute("DELETE FROM state_entries WHERE id = ?", [back])
+        raw.execute("DELETE FROM memories WHERE id = ?", [back])
+    refused(store, lambda r: r.get(MemoryRow, back))
+    refused(store, lambda r: r.select(MemoryRow))
+
+
+def test_an_edit_with_everything_mended_but_the_signature_is_refused(story: Store):
+    edit_and_mend_the_state(story)
+    assert "does not match the newest signed event" in str(refused(story, lambda r: r.get(MemoryRow, "mem-2")))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE state_buckets SET digest = repeat('0', 64) WHERE bucket = 7",
+        "UPDATE state_buckets SET digest = 'no digest' WHERE bucket = 7",
+        "DELETE FROM state_buckets WHERE bucket = 4095",
+        "DELETE FROM state_buckets",
+        "INSERT INTO state_buckets VALUES (4096, repeat('0', 64))",
+        "UPDATE state_buckets SET bucket = -1 WHERE bucket = 0",
+    ],
+)
+def test_a_table_of_digests_that_was_changed_opens_nothing(story: Store, statement: str):
+    story.edit(statement)
+    assert "digests" in str(refused(story, lambda r: r.head))
+
+
+def test_a_commitment_of_a_table_that_is_none_is_refused(story: Store):
+    story.edit("INSERT INTO state_entries VALUES (7, 'secrets', 'x', ?)", ["ab" * 32])
+    assert "secrets" in str(refused(story, lambda r: r.select(LinkRow)))
+
+
+def served_persona(r: Reader) -> MemoryRow:
+    head = r.require(PersonaHeadRow, "global", "alice")
+    return r.require(MemoryRow, head.persona_id)
+
+
+HEADS: dict[str, Attack] = {
+    "newest version deleted": sql("DELETE FROM memories WHERE id = 'per-2'"),
+    "head deleted": sql("DELETE FROM persona_heads"),
+    "head points to the older": sql("UPDATE persona_heads SET persona_id = 'per-1', version = 1"),
+    "older made active": sql("UPDATE memories SET status = 'active', superseded_by = NULL WHERE id = 'per-1'"),
+    "version deleted and head moved": lambda store: [
+        store.edit("DELETE FROM memories WHERE id = 'per-2'"),
+        store.edit("UPDATE persona_heads SET persona_id = 'per-1', version = 1"),
+    ],
+    "both with their commitments": lambda store: [
+        store.edit("DELETE FROM memories WHERE id = 'per-2'"),
+        store.edit("DELETE FROM persona_heads"),
+        store.edit("DELETE FROM state_entries WHERE id IN ('per-2', ?)", [row_id("global", "alice")]),
+    ],
+}
+
+
+@pytest.mark.parametrize("attack", HEADS.values(), ids=HEADS)
+def test_an_older_persona_is_never_served_as_the_newest(story: Store, attack: Attack):
+    with story.opened() as db, db.read() as r:
+        assert served_persona(r) == persona(2)
+    attack(story)
+    refused(story, lambda r: r.select(MemoryRow, "entity_id = 'alice' AND status = 'active'"))
+    if attack is not HEADS["older made active"]:
+        refused(story, served_persona)
+
+
+def test_a_row_tampered_with_does_not_stop_the_reading_of_others_by_id(story: Store):
+    story.edit("UPDATE memories SET content = 'edited' WHERE id = 'mem-1'")
+    with story.opened() as db, db.read() as r:
+        assert r.get(MemoryRow, "mem-2") == memory("mem-2", tags=("trail",))
+
+
+def test_a_store_filled_up_to_escape_the_whole_check_is_refused(story: Store, monkeypatch: pytest.MonkeyPatch):
+    """Above the bound the rows are not read, but the commitments are: nobody can make a store look large."""
+    monkeypatch.setattr(limits, "VERIFY_ROWS", 20)
+    with story.opened() as db, db.read() as r:
+        assert r.select(MemoryRow) == r.select(MemoryRow)
+    with story.raw() as raw:
+        raw.execute("DELETE FROM memories WHERE id = 'mem-1'")
+        raw.execute("INSERT INTO state_entries SELECT 5, 'memories', 'junk-' || n, repeat('0', 64) FROM range(50) t(n)")
+    assert "bucket 5" in str(refused(story, lambda r: r.select(MemoryRow)))
+
+
+def test_above_the_bound_the_rows_returned_are_checked(story: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(limits, "VERIFY_ROWS", 3)
+    story.edit("UPDATE memories SET content = 'edited' WHERE id = 'mem-1'")
+    with story.opened() as db, db.read() as r:
+        assert [row.id for row in r.select(MemoryRow, "id = 'mem-2'")] == ["mem-2"]
+    assert "mem-1" in str(refused(story, lambda r: r.select(MemoryRow)))
