@@ -39,11 +39,11 @@ def closure(
     """Follow `derived_from` backwards from a memory and its earlier wordings, through tombstones too.
 
     A persona falls when it cites what falls. Any other memory falls unless it is `spared` or, with `keep_supported`,
-    has another source that stays and shows nothing of what falls. Earlier wordings of what falls fall with it; those of
-    a persona are versions of their own and do not. In the order the memories were written, tombstones left out.
-    Raises Refused over `limits.LINEAGE_NODES` memories.
+    has another source that stays and shows nothing of what falls. Earlier wordings of what falls fall with it, unless
+    `spared`; those of a persona are versions of their own and do not. In the order the memories were written, tombstones
+    left out. Raises Refused over `limits.LINEAGE_NODES` memories.
     """
-    wordings = _wordings(r, [seed])
+    wordings = _wordings(r, [seed], spared)
     fallen = {row.id: row for row in wordings}
     while True:
         resting = [row for row in _resting_on(r, fallen) if row.id not in fallen and not spared(row)]
@@ -52,7 +52,7 @@ def closure(
         falling = [row for row in resting if row.id not in standing]
         if not falling:
             break
-        fallen |= {row.id: row for row in _wordings(r, falling)}
+        fallen |= {row.id: row for row in _wordings(r, falling, spared)}
         if len(fallen) > limits.LINEAGE_NODES:
             raise Refused(
                 f"over {limits.LINEAGE_NODES:,} memories rest on {quote(seed.id)}",
@@ -84,13 +84,13 @@ def _values(text: str) -> set[str]:
     return {word for word in _WORD.findall(fold(text)) if len(word) >= _VALUE and any(char.isdigit() for char in word)}
 
 
-def _wordings(r: Reader, rows: Iterable[MemoryRow]) -> list[MemoryRow]:
+def _wordings(r: Reader, rows: Iterable[MemoryRow], spared: Callable[[MemoryRow], bool]) -> list[MemoryRow]:
     """Read the wordings that these replaced, the rows themselves first."""
     found = {row.id: row for row in rows}
     fresh = [id for id, row in found.items() if row.memory_kind != "persona"]
     while fresh:
         earlier = r.select(MemoryRow, f"superseded_by {AMONG}", (fresh,), order="sequence DESC, id DESC")
-        fresh = [row.id for row in earlier if row.id not in found]
+        fresh = [row.id for row in earlier if row.id not in found and not spared(row)]
         found |= {row.id: row for row in earlier if row.id in fresh}
     return list(found.values())
 

@@ -97,7 +97,7 @@ def impact(
         claims=tuple(claim for claim in claims if gone & set(claim.sources)),
         entities=tuple((head.entity_id, head.namespace) for head in served),
         kept=falling.kept,
-        barred=barred,
+        barred=tuple(memory.id for memory in (*falling.wordings, *falling.memories) if memory.id in barred),
     )
 
 
@@ -116,21 +116,21 @@ def forget(
     `keep_supported` leaves a derived memory that has another source and shows nothing of the text. Without `cascade`
     dependants stay and are named. A memory forgotten before is no error, so that a cascade can follow.
 
-    Raises NotFound, Forbidden (details.ids: derived memories that the caller may not erase), Invalid for a reason that
-    repeats the text; nothing is erased then. The old text leaves the file with `Database.rewrite`.
+    Raises NotFound, Forbidden (details.ids: wordings and derived memories that the caller may not erase), Invalid for a
+    reason that repeats the text; nothing is erased then. The old text leaves the file with `Database.rewrite`.
     """
     row = find(tx, caller, ref, namespace)
     access.check_row(tx, caller, "forget", row)
     reason = check_reason(why)
     falling, barred = _falling(tx, caller, row, keep_supported)
-    if cascade and barred:
-        raise Forbidden(
-            f"{len(barred)} memories derived from this one are not yours to erase",
-            hint="ask a human who may erase them, or forget without --cascade",
-            reason="dependants",
-            ids=list(barred),
-        )
     erased = [*falling.wordings, *(falling.memories if cascade else ()), *(falling.personas if cascade else ())]
+    if others := [gone.id for gone in erased if gone.id in barred]:
+        raise Forbidden(
+            f"this would erase {len(others)} memories that are not yours to erase",
+            hint="ask a human who may, or retire it; its dependants stay without --cascade",
+            reason="not_yours",
+            ids=others,
+        )
     if reason is not None and any(repeats(reason, gone.content) for gone in erased if gone.content):
         raise Invalid(
             "the reason repeats what is to be forgotten", hint="say why in other words", fields={"reason": "repeats"}
@@ -150,9 +150,9 @@ def forget(
     )
 
 
-def _falling(r: Reader, caller: Caller, row: MemoryRow, keep_supported: bool) -> tuple[Closure, tuple[str, ...]]:
+def _falling(r: Reader, caller: Caller, row: MemoryRow, keep_supported: bool) -> tuple[Closure, frozenset[str]]:
     """Work out what falls as far as the caller sees it, and the ids among it that it may not erase."""
-    barred: dict[str, None] = {}
+    barred: set[str] = set()
 
     def spared(resting: MemoryRow) -> bool:
         if resting.memory_kind == "persona" or resting.status == "deleted":
@@ -162,11 +162,10 @@ def _falling(r: Reader, caller: Caller, row: MemoryRow, keep_supported: bool) ->
         except NotFound:
             return True
         except Forbidden:
-            barred[resting.id] = None
+            barred.add(resting.id)
         return False
 
-    falling = closure(r, row, keep_supported=keep_supported, spared=spared)
-    return falling, tuple(memory.id for memory in falling.memories if memory.id in barred)
+    return closure(r, row, keep_supported=keep_supported, spared=spared), frozenset(barred)
 
 
 def _erase(tx: Transaction, caller: Caller, seed: MemoryRow, rows: Sequence[MemoryRow], reason: str | None) -> None:

@@ -239,9 +239,20 @@ def test_a_cascade_into_what_the_caller_may_not_erase_is_refused_and_names_it(ho
     assert house.read(forgetting.impact, house.scout, seen.id).barred == (theirs.id,)
     with pytest.raises(Forbidden) as failed:
         house.forget(seen, house.scout, cascade=True)
-    assert failed.value.details == {"reason": "dependants", "ids": [theirs.id]}
+    assert failed.value.details == {"reason": "not_yours", "ids": [theirs.id]}
     assert house.get(seen.id) == seen
     assert house.forget(seen, cascade=True).ids == (seen.id, theirs.id)
+
+
+def test_an_agent_does_not_erase_what_others_wrote_by_writing_over_it(house: House):
+    theirs = house.remember("Ours to keep.", name="note")
+    mine = house.remember("Mine now.", house.scout, name="note")
+    assert house.read(forgetting.impact, house.scout, mine.id).barred == (theirs.id,)
+    with pytest.raises(Forbidden) as failed:
+        house.forget(mine, house.scout)
+    assert failed.value.details["ids"] == [theirs.id]
+    assert house.get(theirs.id).content == "Ours to keep."
+    assert house.forget(mine).ids == (mine.id, theirs.id)
 
 
 def test_only_those_forget_who_may(house: House):
