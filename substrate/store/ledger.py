@@ -65,8 +65,8 @@ class Ledger:
             return
         self._learn_genesis(connection)
         event = self._checked(row)
-        (count,) = connection.rows("SELECT count(*) FROM signed_events")[0]
-        if count != row[0]:
+        first, count = connection.rows("SELECT min(sequence), count(*) FROM signed_events")[0]
+        if (first, count) != (1, row[0]):
             raise Integrity(f"the log holds {count} events but its newest is number {row[0]}", hint=_VERIFY)
         head = Head(row[0], event_hash(row[1]), event.state_root, event.time)
         fresh = self._extension(connection, known.sequence, known.event_hash, head) if known else None

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from audit import keys
 from audit.anchor import Anchor
 from audit.anchor import path as anchor_path
 from audit.anchor import read as read_anchor
+from substrate.errors import Integrity
 from substrate.store.database import Database
 from substrate.store.db import FILE
+from substrate.store.transaction import Reader
 from tests.clock import Clock, Ids
 
 
@@ -96,3 +99,11 @@ class Store:
         anchor = read_anchor(anchor_path(self.state, self.anchor_file().stem))
         assert anchor is not None
         return anchor
+
+
+def refused(store: Store, read: Callable[[Reader], object]) -> Integrity:
+    """Answer the error of a read in a process that has seen nothing yet."""
+    with pytest.raises(Integrity) as caught:
+        with store.opened() as db, db.read() as r:
+            read(r)
+    return caught.value

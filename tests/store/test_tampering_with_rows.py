@@ -11,7 +11,7 @@ from substrate.store.model import LinkRow, MemoryRow, PersonaHeadRow, row_id
 from substrate.store.transaction import Reader
 from tests.store import forgery
 from tests.store.rows import memory, persona, record
-from tests.store.stores import Store
+from tests.store.stores import Store, refused
 
 Attack = Callable[[Store], object]
 
@@ -98,14 +98,6 @@ READS: dict[str, Callable[[Reader], object]] = {
     "count": lambda r: r.count(MemoryRow, "status = 'active'"),
     "query": lambda r: r.query("SELECT id FROM memories WHERE namespace = 'global'"),
 }
-
-
-def refused(store: Store, read: Callable[[Reader], object]) -> Integrity:
-    """Answer the error of a read in a process that has seen nothing yet."""
-    with pytest.raises(Integrity) as caught:
-        with store.opened() as db, db.read() as r:
-            read(r)
-    return caught.value
 
 
 @pytest.mark.requirement("S3-15")
