@@ -40,8 +40,8 @@ def closure(
 
     A persona falls when it cites what falls. Any other memory falls unless it is `spared` or, with `keep_supported`,
     has another source that stays and shows nothing of what falls. Earlier wordings of what falls fall with it, unless
-    `spared`; those of a persona are versions of their own and do not. In the order the memories were written, tombstones
-    left out. Raises Refused over `limits.LINEAGE_NODES` memories.
+    `spared`; those of a persona are versions of their own and do not. In the order of writing, tombstones left out.
+    Raises Refused over `limits.LINEAGE_NODES` memories.
     """
     wordings = _wordings(r, [seed], spared)
     fallen = {row.id: row for row in wordings}
