@@ -341,8 +341,8 @@ def _told(error: duckdb.Error, opening: bool) -> AiMemoryError:
         return _medium(error)
     if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
         return Integrity(f"the store's tables are not what they should be: {line}", hint="restore a backup")
-    if isinstance(error, duckdb.DataError | duckdb.InvalidInputException):
-        return Invalid(f"a value the store cannot hold: {line}", hint="store well-formed Unicode and 64-bit numbers")
+    if isinstance(error, duckdb.DataError | duckdb.InvalidInputException | duckdb.PermissionException):
+        return Invalid(f"the engine refuses this: {line}", hint="store well-formed Unicode and 64-bit numbers")
     return _damaged(error)
 
 
