@@ -50,14 +50,13 @@ class Connection:
     ) -> None:
         self.path = path
         self.read_only = read_only
-        sets = [_setting(name, value) for name, value in (settings or {}).items()]
         with translated(opening=True):
-            self._raw = duckdb.connect(str(path), read_only, {"threads": 2, "enable_external_access": False})
+            self._raw = _connect(
+                path, settings, read_only=read_only, enable_external_access=False, lock_configuration=True
+            )
             try:
                 if not altering:
-                    sets.append(f"SET search_path = 'system.main,{path.stem}.main'")
-                for statement in (*sets, "SET lock_configuration = true"):
-                    self._raw.execute(statement)
+                    self._raw.execute(f"SET search_path = 'system.main,{path.stem}.main'")
             except BaseException:
                 self._raw.close()
                 raise
@@ -116,10 +115,20 @@ class Connection:
             ) from error
 
 
-def _setting(name: str, value: str) -> str:
-    if not (_SETTING.fullmatch(name) and _SETTING.fullmatch(value)):
-        raise Invalid(f"not an engine setting: {name!r} = {value!r}", hint="names and values are plain words")
-    return f"SET {name} = '{value}'"
+def _connect(
+    path: Path, settings: Mapping[str, str] | None, *, read_only: bool = False, **fixed: bool
+) -> duckdb.DuckDBPyConnection:
+    """Open a file with engine settings; raises Invalid for one that the engine does not know."""
+    given = dict(settings or {})
+    for name, value in given.items():
+        if not (_SETTING.fullmatch(name) and _SETTING.fullmatch(value)) or name in fixed:
+            raise Invalid(f"not an engine setting: {name!r} = {value!r}", hint="names and values are plain words")
+    try:
+        return duckdb.connect(str(path), read_only, {"threads": 2, **given, **fixed})
+    except (duckdb.InvalidInputException, duckdb.NotImplementedException, duckdb.ParserException) as error:
+        if given:
+            raise Invalid(f"not an engine setting: {_first_line(error)}", hint="see the engine's manual") from error
+        raise
 
 
 def net(expression: str) -> str:
@@ -264,10 +273,8 @@ def rewrite_file(path: Path, settings: Mapping[str, str] | None = None) -> tuple
         workshop.mkdir(mode=0o700)
         try:
             before = path.stat().st_size
-            raw = duckdb.connect(":memory:", config={"threads": 2})
+            raw = _connect(Path(":memory:"), settings)
             try:
-                for name, value in (settings or {}).items():
-                    raw.execute(_setting(name, value))
                 raw.execute(f"ATTACH '{_quoted(path)}' AS old")
                 raw.execute("CHECKPOINT old")
                 raw.execute(f"ATTACH '{_quoted(fresh)}' AS new")
@@ -327,8 +334,8 @@ def _told(error: duckdb.Error, opening: bool) -> AiMemoryError:
     words = line.lower()
     if any(word in words for word in _FULL) or isinstance(error, duckdb.OutOfMemoryException):
         return _medium(error)
-    if opening and "conflicting lock" in words:
-        return Unavailable(f"another program holds the store's file: {line}", hint="close it, then try again")
+    if opening and ("conflicting lock" in words or isinstance(error, duckdb.ConnectionException)):
+        return Unavailable(f"the store's file is held by somebody else: {line}", hint="close it there, then try again")
     if "permission denied" in words or "read-only" in words:
         return _medium(error)
     if opening:

@@ -1,0 +1,153 @@
+"""Run one scenario on a disk of its own and print what happened; `test_media` starts this in a mount namespace.
+
+Usage: python small_disk.py SCENARIO DISK STATE. DISK is a small tmpfs; a file `ballast` on it can be removed.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from substrate.errors import AiMemoryError
+from substrate.store.database import Database
+from substrate.store.model import MemoryRow
+from tests.store.rows import memory, record
+
+DISK, STATE = Path(sys.argv[2]), Path(sys.argv[3])
+HOME = DISK / "home"
+PLAIN = {"force_compression": "uncompressed"}
+KIB = 1024
+
+
+def outcome(act: Callable[[], object]) -> str:
+    """Answer `ok` or the code of the typed error; any other exception ends the run."""
+    try:
+        act()
+    except AiMemoryError as error:
+        assert error.hint
+        return error.code
+    return "ok"
+
+
+def add(db: Database, id: str, size: int = 1) -> None:
+    with db.write(actor="hum-1") as tx:
+        record(tx, memory(id, content=os.urandom(size * KIB // 2).hex()))
+
+
+def fill(db: Database) -> list[str]:
+    """Write until the disk is full; answer the ids that were acknowledged."""
+    written = []
+    with contextlib.suppress(AiMemoryError):
+        for number in range(10_000):
+            add(db, f"mem-{number}", 64)
+            written.append(f"mem-{number}")
+    return written
+
+
+def ids(db: Database) -> list[str]:
+    with db.read() as r:
+        return sorted(row.id for row in r.select(MemoryRow))
+
+
+def create() -> Database:
+    return Database.create(HOME, state_dir=STATE, settings=PLAIN)
+
+
+def open_() -> Database:
+    return Database.open(HOME, state_dir=STATE, settings=PLAIN)
+
+
+def ballast(size: int) -> None:
+    (DISK / "ballast").write_bytes(b"\0" * size)
+
+
+def free() -> None:
+    (DISK / "ballast").unlink()
+
+
+def full() -> dict[str, Any]:
+    ballast(2_000 * KIB)
+    db = create()
+    written = fill(db)
+    seen = {"written": len(written) > 5, "again": outcome(lambda: add(db, "more", 64))}
+    seen["kept"] = ids(db) == sorted(written)
+    seen["close"] = outcome(db.close)
+    db = open_()
+    seen["kept when reopened"] = ids(db) == sorted(written)
+    seen["full still"] = outcome(lambda: add(db, "more", 512))
+    free()
+    seen["after space was freed"] = outcome(lambda: add(db, "after", 64))
+    db.close()
+    seen["kept in the end"] = ids(open_()) == sorted([*written, "after"])
+    return seen
+
+
+def too_small() -> dict[str, Any]:
+    ballast(os.statvfs(DISK).f_bavail * os.statvfs(DISK).f_bsize - 400 * KIB)
+    seen = {"create": outcome(create), "open": outcome(open_)}
+    free()
+    seen["create with space"] = outcome(create)
+    return seen
+
+
+def rewrite() -> dict[str, Any]:
+    ballast(2_000 * KIB)
+    db = create()
+    written = fill(db)
+    seen = {"rewrite": outcome(db.rewrite), "kept": ids(db) == sorted(written)}
+    seen["left behind"] = sorted(path.name for path in HOME.iterdir() if path.name.startswith("."))
+    free()
+    seen["after space was freed"] = outcome(lambda: add(db, "after"))
+    return seen
+
+
+def state() -> dict[str, Any]:
+    """The disk holds the anchor, and the store lies elsewhere."""
+    db = Database.create(STATE / "home", state_dir=DISK / "state")
+    add(db, "mem-1")
+    ballast(os.statvfs(DISK).f_bavail * os.statvfs(DISK).f_bsize)
+    seen = {"write": outcome(lambda: add(db, "mem-2")), "read": outcome(lambda: ids(db))}
+    free()
+    seen["after space was freed"] = outcome(lambda: add(db, "mem-3"))
+    db.close()
+    again = Database.open(STATE / "home", state_dir=DISK / "state")
+    return {**seen, "situation": again.situation.value, "kept": ids(again)}
+
+
+def read_only() -> dict[str, Any]:
+    db = create()
+    add(db, "mem-1")
+    db.close()
+    return on_read_only(["mem-1"])
+
+
+def read_only_after_a_crash() -> dict[str, Any]:
+    """What a process acknowledged before it was killed lies in the write-ahead log alone."""
+    create().close()
+    pid = os.fork()
+    if pid == 0:
+        add(open_(), "mem-1")
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert (HOME / "memory.duckdb.wal").stat().st_size > 0
+    return on_read_only(["mem-1"])
+
+
+def on_read_only(kept: list[str]) -> dict[str, Any]:
+    subprocess.run(["mount", "-o", "remount,ro", DISK], check=True)
+    db, other = open_(), open_()
+    seen = {"read only": db.read_only, "kept": ids(db) == kept, "two at once": ids(other) == kept}
+    other.close()
+    seen |= {"write": outcome(lambda: add(db, "mem-2")), "rewrite": outcome(db.rewrite)}
+    seen |= {"create": outcome(lambda: Database.create(DISK / "other", state_dir=STATE)), "close": outcome(db.close)}
+    subprocess.run(["mount", "-o", "remount,rw", DISK], check=True)
+    seen["writable again"] = outcome(lambda: add(open_(), "mem-2"))
+    return seen
+
+
+if __name__ == "__main__":
+    print(json.dumps(globals()[sys.argv[1]]()))
