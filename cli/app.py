@@ -1,84 +1,121 @@
-"""The command ``ai-memory``: its commands, its version, and the one place where errors end.
+"""The command ``ai-memory``: its commands, and the one place where errors end.
 
 Source: docs/spec/model.md §5.
 """
 
-from __future__ import annotations
-
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from cli import (
-    audit_commands,
-    demo,
-    graph_commands,
-    memory_commands,
-    persona_commands,
-    settings,
-    space_commands,
-    who_commands,
-)
-from cli.door import INVOCATION, refuse, say
-from substrate.errors import AiMemoryError
+from cli import settings
+from cli.door import INVOCATION, As, AsJson, Group, plain_streams, refuse, say, write
+from substrate.errors import AiMemoryError, Invalid
+
+ROOMS = {
+    "memory_commands": ("init", "remember", "recall", "get", "list", "edit", "retire", "forget", "reflect"),
+    "persona_commands": ("persona",),
+    "graph_commands": ("link", "paths", "graph", "timeline", "impact"),
+    "entity_commands": ("entity",),
+    "space_commands": ("space",),
+    "who_commands": ("who",),
+    "audit_commands": ("audit",),
+    "store_commands": ("status", "doctor", "rewrite"),
+    "demo": ("demo",),
+}
+"""In which module of this package each command stands; a module's ``app`` holds one command or more, or is a group."""
+
+
+class Rooms(Group):
+    """Find a command in its module when it is asked for, so that a start pays for the command that runs alone."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name the commands in the order of the table."""
+        return [name for names in ROOMS.values() for name in names]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Give the command of this name, None when there is none."""
+        room = next((room for room, names in ROOMS.items() if cmd_name in names), None)
+        if room is None:
+            return None
+        group = typer.main.get_group(import_module(f"cli.{room}").app)
+        return group.commands.get(cmd_name, group)
+
 
 app = typer.Typer(
     name="ai-memory",
+    cls=Rooms,
     help="Memory for agents and the people around them: every claim cited, every change signed.",
-    no_args_is_help=True,
+    epilog='Example: ai-memory remember "Alice moved to Lisbon"',
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (memory_commands, graph_commands, persona_commands):
-    module.register(app)
-app.add_typer(graph_commands.entity, name="entity")
-app.add_typer(space_commands.space, name="space")
-app.add_typer(who_commands.who, name="who")
-app.add_typer(audit_commands.audit, name="audit")
-audit_commands.register(app)
-demo.register(app)
 
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
+        from importlib import metadata
 
-        typer.echo(f"ai-memory {version('ai-memory')}")
+        try:
+            write(f"ai-memory {metadata.version('ai-memory')}")
+        except metadata.PackageNotFoundError:
+            write("ai-memory, not installed: run from its sources")
         raise typer.Exit
 
 
 @app.callback()
 def _before(
-    principal: Annotated[
-        str | None, typer.Option("--as", metavar="PRINCIPAL", help="Act as this handle or id.")
+    principal: As = None,
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="OWNER/NAME", help="The project you work in.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Answer with JSON on standard output.")] = False,
+    as_json: AsJson = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    INVOCATION.principal, INVOCATION.as_json = principal, as_json
+    INVOCATION.said(principal, project, as_json)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command; every error a user can meet ends here with its exit code and without a traceback."""
-    as_json = "--json" in sys.argv
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    INVOCATION.reset("--json" in given[: given.index("--") if "--" in given else None])
+    plain_streams()
     try:
-        app()
+        code = app(given, prog_name="ai-memory", standalone_mode=False) or 0
     except AiMemoryError as error:
-        refuse(error, as_json)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        say("interrupted")
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+        code = refuse(error)
+    except _USAGE as error:
+        code = refuse(_misused(error))
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
     except Exception as error:
-        say(f"error: unforeseen: {type(error).__name__}: {error}")
-        say("hint: this is a fault of ai-memory; set AI_MEMORY_TRACE=1 to see where, and report it")
         if settings.trace():
             raise
-        sys.exit(1)
+        fault = f"unforeseen: {type(error).__name__}: {error}"
+        code = refuse(AiMemoryError(fault, hint="this is a fault of ai-memory; AI_MEMORY_TRACE=1 shows where"))
+    if code == 130:
+        say("interrupted")
+    sys.exit(code)
+
+
+_USAGE: Any = typer.BadParameter.__mro__[2]  # what typer raises for every wrong command line
+
+
+def _misused(error: Any) -> Invalid:
+    """Give a wrong command line the shape of every other error."""
+    message, context = error.format_message().splitlines()[0], error.ctx
+    path = context.command_path if context is not None else "ai-memory"
+    hint = f"`{path} --help` shows how"
+    if message.startswith("No such command") and context is not None:
+        names = context.command.list_commands(context)
+        near = get_close_matches(context.args[0] if context.args else message.split("'")[1], names, 3)
+        hint = f"did you mean {' or '.join(near)}? {hint}" if near else hint
+    elif message.startswith("No such option"):
+        hint += "; put -- before a text that begins with a dash"
+    return Invalid(message, hint=hint, reason="usage")

@@ -1,52 +1,122 @@
-"""What every command shares: opening the store as somebody, and answering on the right stream.
+"""What every command shares: its store opened as somebody, its answer on the right stream, its errors in one shape.
 
 Data goes to standard output, everything else to standard error.
 """
 
-from __future__ import annotations
-
+import errno
+import inspect
 import json
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
+from typer.core import TyperGroup
 
 from cli import settings
-from substrate.errors import AiMemoryError, Invalid
+from substrate import limits
+from substrate.errors import AiMemoryError, Integrity, Invalid, NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from substrate.home import Memory
+
+Answer = Mapping[str, Any]
+Words = Callable[[Answer], str]
 
 As = Annotated[
     str | None,
-    typer.Option(
-        "--as", metavar="PRINCIPAL", help="Act as this handle or id; its key must lie in keys/.", show_default=False
-    ),
+    typer.Option("--as", metavar="PRINCIPAL", help="Act as this handle or id; its key must lie in keys/."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer with JSON on standard output.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer with JSON.")]
 Namespace = Annotated[str, typer.Option("--namespace", "-n", metavar="PATH", help="The namespace.")]
 AnyNamespace = Annotated[
-    str | None,
-    typer.Option(
-        "--namespace", "-n", metavar="PATH", help="The namespace; all you may read unless given.", show_default=False
-    ),
+    str | None, typer.Option("--namespace", "-n", metavar="PATH", help="The namespace; all you may read unless given.")
 ]
 
 
 @dataclass
 class Invocation:
-    """What was said before the command's name."""
+    """What was asked of this run, before the command's name or after it."""
 
     principal: str | None = None
     project: str | None = None
     as_json: bool = False
 
+    def reset(self, as_json: bool = False) -> None:
+        """Begin a run."""
+        self.principal, self.project, self.as_json = None, None, as_json
+
+    def said(self, principal: str | None, project: str | None, as_json: bool) -> None:
+        """Take in what stands in one place; what stands nearer the end of the line wins."""
+        self.principal = principal or self.principal
+        self.project = project or self.project
+        self.as_json = as_json or self.as_json
+
 
 INVOCATION = Invocation()
 
 
+class Group(TyperGroup):
+    """Commands under one name, which show their help when none of them is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what stands before the command."""
+        if not args and not ctx.resilient_parsing:
+            write(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+
+def group(**options: Any) -> typer.Typer:
+    """Make the app of one module: its commands are added by ``command``."""
+    return typer.Typer(cls=Group, rich_markup_mode=None, **options)
+
+
+def command(
+    app: typer.Typer,
+    words: Words | None,
+    example: str,
+    *,
+    name: str | None = None,
+    create: bool = False,
+    opens: bool = True,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a function a command: it gets the open store first, and what it returns is printed as ``words`` says.
+
+    Without ``words`` it returns them beside its answer. ``create`` makes a store where there is none; without ``opens``
+    the function gets no store. An answer that says ``ok: false`` ends with the exit code of Integrity.
+    """
+
+    def register(run: Callable[..., Any]) -> Callable[..., Any]:
+        def answered(principal: str | None, as_json: bool, **given: Any) -> None:
+            INVOCATION.said(principal, None, as_json)
+            if opens:
+                with opened(create=create) as memory:
+                    found = run(memory, **given)
+            else:
+                found = run(**given)
+            shown, worded = (found, words) if words is not None else found
+            answer(shown, worded)
+
+        asked = list(inspect.signature(run).parameters.values())[1 if opens else 0 :]
+        shared = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for name, default, annotation in (("principal", None, As), ("as_json", False, AsJson))
+        ]
+        answered.__signature__ = inspect.Signature([*asked, *shared])  # type: ignore[attr-defined]
+        app.command(name or run.__name__, help=inspect.getdoc(run), epilog=f"Example: ai-memory {example}")(answered)
+        return run
+
+    return register
+
+
 @contextmanager
-def opened(principal: str | None = None, *, create: bool = True) -> Iterator[Any]:
+def opened(*, create: bool = False) -> "Iterator[Memory]":
     """Open the store as the principal asked for; warn once when this machine has no anchor for it."""
     from audit.anchor import Situation
     from substrate.home import Memory
@@ -54,7 +124,8 @@ def opened(principal: str | None = None, *, create: bool = True) -> Iterator[Any
     found = settings.read()
     memory = Memory.open(
         found.home,
-        as_=principal or INVOCATION.principal or found.principal,
+        as_=INVOCATION.principal or found.principal,
+        project=INVOCATION.project,
         state_dir=found.state_dir,
         human=found.human,
         create=create,
@@ -67,16 +138,24 @@ def opened(principal: str | None = None, *, create: bool = True) -> Iterator[Any
         memory.close()
 
 
-def answer(found: Mapping[str, Any], as_json: bool, show: Callable[[Mapping[str, Any]], str]) -> None:
-    """Print an answer: as JSON, or as ``show`` words it."""
-    if as_json or INVOCATION.as_json:
-        write(json.dumps(found, ensure_ascii=False, indent=2))
-    else:
-        write(show(found))
+def answer(found: Answer, words: Words) -> None:
+    """Print an answer: as JSON, or in ``words``."""
+    write(as_json(found) if INVOCATION.as_json else words(found))
+    if found.get("ok") is False:
+        raise typer.Exit(Integrity.exit_code)
+
+
+def as_json(found: Answer, indent: int | None = 2) -> str:
+    """Give JSON in which no character can act on a terminal or deceive its reader: those are written as escapes."""
+    from substrate.escape import INVISIBLE
+
+    unicode = sys.stdout is None or (sys.stdout.encoding or "").lower().startswith("utf")
+    text = json.dumps(found, ensure_ascii=not unicode, indent=indent)
+    return re.sub(f"[\x7f-\x9f\ud800-\udfff{INVISIBLE}]", lambda hidden: json.dumps(hidden[0])[1:-1], text)
 
 
 def write(text: str) -> None:
-    """Print data; a terminal that cannot show a character gets it spelled out."""
+    """Print data."""
     if text:
         _put(sys.stdout, text)
 
@@ -86,41 +165,95 @@ def say(text: str) -> None:
     _put(sys.stderr, text)
 
 
-def _put(stream: Any, text: str) -> None:
-    encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-    stream.flush()
+def _put(stream: TextIO | None, text: str) -> None:
+    """Print and flush. A reader that has gone away ends the run; a full disk is told."""
+    if stream is None:  # closed by whoever started us
+        return
+    try:
+        stream.write(text + "\n")
+        stream.flush()
+    except OSError as error:
+        if stream is sys.stderr:
+            return  # nowhere is left to say it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # what is left in the buffer is not tried again
+        if error.errno == errno.EPIPE:
+            raise typer.Exit(141) from error  # as if the signal had ended us
+        raise Unavailable(f"the answer could not be written: {error.strerror}", hint="free some space") from error
 
 
-def refuse(error: AiMemoryError, as_json: bool) -> None:
-    """Print an error on standard error: in words with its hint, or as JSON."""
+def plain_streams() -> None:
+    """Let a terminal that cannot show a character get it spelled out."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def refuse(error: AiMemoryError) -> int:
+    """Print an error on standard error, in words with its hint or as JSON; give its exit code."""
     from substrate.escape import terminal
 
-    if as_json or INVOCATION.as_json:
-        say(json.dumps(error.as_json(), ensure_ascii=False))
-        return
-    say(f"error: {terminal(error.message)}")
-    if error.hint:
-        say(f"hint: {terminal(error.hint)}")
+    if INVOCATION.as_json:
+        say(as_json(error.as_json(), indent=None))
+    else:
+        say(f"error: {terminal(error.message)}" + (f"\nhint: {terminal(error.hint)}" if error.hint else ""))
+    return error.exit_code
 
 
-def json_value(text: str, field: str) -> Any:
-    """Read a JSON argument. Raises Invalid."""
+def json_value(text: str | None, field: str) -> Any:
+    """Read a JSON argument; None stays None. Raises Invalid, also for a key that stands twice in an object."""
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return None if text is None else json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
         raise Invalid(
             f"{field} is not JSON: {error}", hint='such as \'{"project": "apollo"}\'', fields={field: "json"}
         ) from error
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
 def text_from(text: str) -> str:
-    """Give the text of an argument; ``-`` reads standard input. Raises Invalid for bytes that are not UTF-8."""
+    """Give the text of an argument; ``-`` reads standard input, without its last line break.
+
+    Raises Invalid for bytes that are not UTF-8 and for more than any memory holds.
+    """
     if text != "-":
         return text
+    data = sys.stdin.buffer.read(limits.JSON_BYTES + 1) if sys.stdin is not None else b""
+    if len(data) > limits.JSON_BYTES:
+        raise Invalid(
+            f"standard input is over {limits.JSON_BYTES:,} bytes", hint="split it", fields={"text": "too_long"}
+        )
     try:
-        return sys.stdin.buffer.read().decode()
+        return data.decode().removesuffix("\n")
     except UnicodeDecodeError as error:
         raise Invalid(
-            f"standard input is not UTF-8: {error.reason} at byte {error.start}", hint="convert it"
+            f"standard input is not UTF-8: {error.reason} at byte {error.start}",
+            hint="convert it, for example with iconv",
+            fields={"text": "encoding"},
         ) from error
+
+
+def home() -> Path:
+    """Give the folder of a store that is there, without opening it. Raises NotFound."""
+    from substrate.store.db import FILE
+
+    folder = settings.read().home
+    if not (folder / FILE).exists():
+        raise NotFound(f"no store in {folder}", hint="choose the folder with AI_MEMORY_HOME, or remember something")
+    return folder
+
+
+def progress(what: str, done: int, total: int) -> None:
+    """Show how far long work has come, on a terminal and nowhere else."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return
+    bar = "#" * (30 * done // total) if total else ""
+    sys.stderr.write(f"\r{what} [{bar:<30}] {done} of {total} ")
+    if done >= total:
+        sys.stderr.write("\r" + " " * (len(what) + len(str(total)) * 2 + 42) + "\r")
+    sys.stderr.flush()

@@ -1,21 +1,21 @@
 """The command ``persona``."""
 
-from __future__ import annotations
-
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli import show
-from cli.door import As, AsJson, Namespace, answer, opened, say, write
+from cli.door import INVOCATION, Answer, Namespace, Words, command, group, progress, say, write
+
+if TYPE_CHECKING:
+    from substrate.home import Memory
+
+app = group()
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog="Example: ai-memory persona alice --why 3")(persona)
-
-
+@command(app, None, "persona alice --why 3")
 def persona(
+    memory: "Memory",
     entity: Annotated[str, typer.Argument(help="Whom or what the persona is about.")],
     namespace: Namespace = "global",
     regenerate: Annotated[bool, typer.Option("--regenerate", help="Write a new version first.")] = False,
@@ -29,37 +29,26 @@ def persona(
     after: Annotated[int | None, typer.Option(help="With --diff: the later version.")] = None,
     why: Annotated[int | None, typer.Option(metavar="N", help="Follow footnote N down to its observations.")] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Hold it against its claims, edges and event.")] = False,
-    principal: As = None,
-    as_json: AsJson = False,
-) -> None:
+) -> tuple[Answer, Words]:
     """Read the persona of an entity: Markdown in which every claim has a footnote to its reflection."""
     from curator import actions
 
     place = {"entity": entity, "namespace": namespace}
-    with opened(principal, create=regenerate) as memory:
-        if regenerate:
-            found = actions.persona_generate(memory, full=full, **place)
-            say(f"written by the built-in {found['persona']['model']} curator")
-        elif history:
-            return answer(actions.persona_history(memory, **place), as_json, show.history)
-        elif diff:
-            return answer(actions.persona_diff(memory, before=before, after=after, **place), as_json, show.difference)
-        elif why is not None:
-            return answer(actions.persona_why(memory, footnote=why, **place), as_json, show.why)
-        elif verify:
-            checked = actions.persona_verify(memory, **place)
-            answer(checked, as_json, show.checked)
-            if not checked["ok"]:
-                raise typer.Exit(7)
-            return None
-        else:
-            found = actions.persona(memory, version=version, **place)
-    if found["persona"] is not None:
-        return answer(found, as_json, show.persona)
-    if as_json:
-        write('{"persona": null}')
-    error = actions.no_persona(entity, namespace)
-    if not as_json:
-        raise error
-    say(f"{error.message}\nhint: {error.hint}")
-    raise typer.Exit(error.exit_code)
+    if history:
+        return actions.persona_history(memory, **place), show.history
+    if diff:
+        return actions.persona_diff(memory, before=before, after=after, **place), show.difference
+    if why is not None:
+        return actions.persona_why(memory, footnote=why, **place), show.why
+    if verify:
+        return actions.persona_verify(memory, **place), show.checked
+    if regenerate:
+        found = actions.persona_generate(memory, full=full, progress=progress, **place)
+        say(f"written by the built-in {found['persona']['model']} curator")
+    else:
+        found = actions.persona(memory, version=version, **place)
+    if found["persona"] is None:
+        if INVOCATION.as_json:
+            write('{"persona": null}')
+        raise actions.no_persona(entity, namespace)
+    return found, show.persona

@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from substrate.errors import Invalid
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -27,11 +29,18 @@ def read() -> Settings:
     """Read the settings of this process."""
     state = os.environ.get("AI_MEMORY_STATE")
     return Settings(
-        home=Path(os.environ.get("AI_MEMORY_HOME") or "~/.ai-memory").expanduser().absolute(),
-        state_dir=Path(state).expanduser().absolute() if state else None,
+        home=_folder("AI_MEMORY_HOME", os.environ.get("AI_MEMORY_HOME") or "~/.ai-memory"),
+        state_dir=_folder("AI_MEMORY_STATE", state) if state else None,
         principal=os.environ.get("AI_MEMORY_AS") or None,
         human=_user(),
     )
+
+
+def _folder(name: str, value: str) -> Path:
+    try:
+        return Path(value).expanduser().absolute()
+    except (RuntimeError, OSError) as error:  # no such user, or the folder we are in is gone
+        raise Invalid(f"{name} is {value!r}, which leads nowhere: {error}", hint="give an absolute path") from error
 
 
 def _user() -> str:
@@ -41,7 +50,8 @@ def _user() -> str:
     except (KeyError, OSError):
         return "me"
     handle = re.sub(r"[^a-z0-9._-]+", "-", name).strip("-._")[:64]
-    return handle if handle and handle not in ("all", "curator", "hub", "owner", "roster") else "me"
+    taken = handle in ("all", "curator", "hub", "owner", "roster") or handle.startswith(("hum-", "agt-"))
+    return handle if handle and not taken else "me"
 
 
 def trace() -> bool:

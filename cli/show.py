@@ -5,7 +5,7 @@ One function an answer; all pure. Readable without colour. Source: docs/spec/mod
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from substrate.escape import line, terminal
@@ -253,39 +253,3 @@ def merged(found: Answer) -> str:
     """A merge as done."""
     gone = f"; retired {', '.join(found['retired'])}" if found["retired"] else ""
     return f"{line(found['entity_id'])} goes on as {line(found['survivor'])}{gone}"
-
-
-def status(found: Answer) -> str:
-    """The store in a few lines."""
-    kinds: dict[str, int] = {}
-    for row in found["memories"]:
-        if row["status"] == "active":
-            kinds[row["memory_kind"]] = row["count"]
-    held = ", ".join(f"{count} {kind}s" for kind, count in sorted(kinds.items())) or "no memories yet"
-    return "\n".join(
-        [
-            f"home: {line(found['home'])}",
-            f"store: {found['store_id']}, {'signed' if found['signed'] else 'unsigned'}, {found['events']} events",
-            f"you: {line(found['caller']['handle'])} ({found['caller']['id']})",
-            f"holds: {held}",
-            f"anchor: {found['situation']}, last written {found['anchored_at'] or 'never'}",
-            f"last whole verification: {found['verified_at'] or 'never'}",
-        ]
-    )
-
-
-def table(found: Answer, columns: Sequence[str]) -> str:
-    """Items as columns, widths from what they hold."""
-    rows = [
-        [line(str(item.get(column) if item.get(column) is not None else "-")) for column in columns]
-        for item in found["items"]
-    ]
-    widths = [max([len(column), *(len(row[at]) for row in rows)]) for at, column in enumerate(columns)]
-    lines = ["  ".join(name.ljust(width) for name, width in zip(columns, widths, strict=True)).rstrip()]
-    lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join(lines)
-
-
-def fields(found: Answer) -> str:
-    """An object, a field a line."""
-    return "\n".join(f"{name}: {line(str(value))}" for name, value in found.items() if value is not None)

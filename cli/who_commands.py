@@ -1,93 +1,86 @@
-"""Commands on principals and their credentials."""
+"""The commands ``who``: principals and their credentials."""
 
-from __future__ import annotations
-
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli import show
-from cli.door import As, AsJson, answer, opened, say
+from cli import report
+from cli.door import Answer, command, group, say
+
+if TYPE_CHECKING:
+    from substrate.home import Memory
 
 Who = Annotated[str, typer.Argument(help="A handle or id.")]
 Instance = Annotated[str | None, typer.Option(help="Good for this copy of the agent only.")]
+COLUMNS = ("handle", "kind", "id", "owner_id", "retired_at")
 
-who = typer.Typer(help="Humans and agents, their keys and tokens.", no_args_is_help=True, rich_markup_mode=None)
+app = group(name="who", help="Humans and agents, their keys and tokens.")
 
 
-@who.command("add", epilog="Example: ai-memory who add agent probe")
+@command(app, report.fields, "who add agent probe", create=True)
 def add(
+    memory: "Memory",
     kind: Annotated[str, typer.Argument(help="human or agent.")],
     handle: Annotated[str, typer.Argument(help="A name in lower case.")],
     owner: Annotated[str | None, typer.Option(help="An agent's human; you unless given.")] = None,
     lead: Annotated[str | None, typer.Option(help="Who else corrects what the curator wrote of it.")] = None,
-    principal: As = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Add a human or an agent, with a key in this home."""
     from substrate.actions import scopes
 
-    with opened(principal) as memory:
-        found = scopes.who_add(memory, kind=kind, handle=handle, owner=owner, lead=lead)
-    answer(found, as_json, show.fields)
+    return scopes.who_add(memory, kind=kind, handle=handle, owner=owner, lead=lead)
 
 
-@who.command("list", epilog="Example: ai-memory who list")
-def list_(principal: As = None, as_json: AsJson = False) -> None:
+@command(app, lambda found: report.table(found, COLUMNS), "who list", name="list")
+def list_(memory: "Memory") -> Answer:
     """List the principals of this store."""
     from substrate.actions import scopes
 
-    with opened(principal) as memory:
-        found = scopes.who_list(memory)
-    answer(found, as_json, lambda f: show.table(f, ("handle", "kind", "id", "owner_id", "retired_at")))
+    return scopes.who_list(memory)
 
 
-@who.command("show", epilog="Example: ai-memory who show probe")
-def show_(name: Who, principal: As = None, as_json: AsJson = False) -> None:
+@command(app, report.principal, "who show probe", name="show")
+def show_(memory: "Memory", name: Who) -> Answer:
     """Show a principal and, if you may change them, its credentials."""
     from substrate.actions import scopes
 
-    with opened(principal) as memory:
-        found = scopes.who_show(memory, principal=name)
-    answer(found, as_json, show.fields)
+    return scopes.who_show(memory, principal=name)
 
 
-@who.command("token", epilog="Example: ai-memory who token probe")
-def token(name: Who, instance: Instance = None, principal: As = None, as_json: AsJson = False) -> None:
+@command(app, lambda found: str(found["token"]), "who token probe")
+def token(memory: "Memory", name: Who, instance: Instance = None) -> Answer:
     """Make a bearer token; it is shown this once."""
     from substrate.actions import scopes
 
-    with opened(principal) as memory:
-        found = scopes.who_token(memory, principal=name, instance=instance)
-    answer(found, as_json, lambda f: f["token"])
+    found = scopes.who_token(memory, principal=name, instance=instance)
     say("keep it now: the store holds only its hash")
+    return found
 
 
-@who.command("key", epilog="Example: ai-memory who key probe 6b0c…")
+@command(app, report.fields, "who key probe 6b0c…")
 def key(
+    memory: "Memory",
     name: Who,
     public_key: Annotated[str, typer.Argument(help="An Ed25519 public key, 64 hex digits.")],
     instance: Instance = None,
-    principal: As = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Register a public key of a principal."""
     from substrate.actions import scopes
 
-    with opened(principal) as memory:
-        found = scopes.who_key(memory, principal=name, public_key=public_key, instance=instance)
-    answer(found, as_json, show.fields)
+    return scopes.who_key(memory, principal=name, public_key=public_key, instance=instance)
 
 
-@who.command("revoke", epilog="Example: ai-memory who revoke cred-01k…")
-def revoke(
-    credential: Annotated[str, typer.Argument(help="The credential's id.")],
-    principal: As = None,
-    as_json: AsJson = False,
-) -> None:
+@command(app, report.fields, "who revoke cred-01k…")
+def revoke(memory: "Memory", credential: Annotated[str, typer.Argument(help="The credential's id.")]) -> Answer:
     """End a key or token."""
     from substrate.actions import scopes
 
-    with opened(principal) as memory:
-        found = scopes.who_revoke(memory, credential=credential)
-    answer(found, as_json, show.fields)
+    return scopes.who_revoke(memory, credential=credential)
+
+
+@command(app, report.fields, "who retire probe")
+def retire(memory: "Memory", name: Who) -> Answer:
+    """End a principal: it reads and writes nothing any more, and what it wrote stays."""
+    from substrate.actions import scopes
+
+    return scopes.who_retire(memory, principal=name)

@@ -5,7 +5,8 @@ Source: docs/spec/model.md §5; docs/spec/persona.md §1a and §7.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from curator.persona import reading, tracing
@@ -20,6 +21,8 @@ from substrate.memory.reflections import reflect as write_reflection
 
 if TYPE_CHECKING:
     from curator.persona.similarity import Embed
+
+Progress = Callable[[str, int, int], None]  # what is done, how much of it, of how much
 
 
 @action("reflect", writes=True)
@@ -107,11 +110,13 @@ def persona(memory: Memory, *, entity: str, namespace: str = "global", version: 
 
 
 @action("persona_generate", writes=True)
-def persona_generate(memory: Memory, *, entity: str, namespace: str = "global", full: bool = False) -> Json:
+def persona_generate(
+    memory: Memory, *, entity: str, namespace: str = "global", full: bool = False, progress: Progress | None = None
+) -> Json:
     """Write the next version of an entity's persona from its reflections, and read it back."""
     from curator.persona.persona import generate
 
-    made = generate(memory.db, memory.caller, entity, namespace=namespace, full=full, embed=embedder())
+    made = generate(memory.db, memory.caller, entity, namespace=namespace, full=full, embed=embedder(progress))
     return persona(memory, entity=entity, namespace=namespace, version=made.row.persona_version)
 
 
@@ -172,15 +177,20 @@ def _require(found: reading.Read | None, entity: str, namespace: str) -> reading
 
 def no_persona(entity: str, namespace: str) -> NotFound:
     """Make the error for an entity without a persona; it names the command that makes one."""
-    place = "" if namespace == "global" else f" --namespace {namespace}"
+    place = "" if namespace == "global" else f" --namespace {shlex.quote(namespace)}"
     return NotFound(
-        f"no persona of {quote(entity)} in {namespace} yet",
-        hint=f"make one: ai-memory persona {quote(entity)}{place} --regenerate",
+        f"no persona of {quote(entity)} in {quote(namespace)} yet",
+        hint=f"make one: ai-memory persona {shlex.quote(entity)}{place} --regenerate",
     )
 
 
-def embedder() -> Embed | None:
+def embedder(progress: Progress | None = None) -> Embed | None:
     """Give the installed embedding model, or None: then closeness is told by words."""
     from substrate.recall import embedding
 
-    return embedding.load().encode if embedding.available()[0] else None
+    if not embedding.available()[0]:
+        return None
+    model = embedding.load()
+    if progress is None:
+        return model.encode
+    return lambda texts: model.encode(texts, lambda done, total: progress("encoding", done, total))

@@ -36,6 +36,7 @@ class Memory:
         home: Path | str | None = None,
         *,
         as_: str | None = None,
+        project: str | None = None,
         state_dir: Path | None = None,
         clock: Callable[[], str] = system_clock,
         new_id: Callable[[str], str] | None = None,
@@ -46,8 +47,8 @@ class Memory:
         """Open the store in ``home`` (``~/.ai-memory``), making it and its first human, ``human``, on first use.
 
         The caller is ``as_`` (a handle or id, with ``#instance`` for a copy of an agent), else the home's own
-        principal; its key must lie in ``keys``. Raises NotFound when there is no store and ``create`` is off,
-        Forbidden without the key, and what ``Database.open`` raises.
+        principal; its key must lie in ``keys``. ``project`` is where it works. Raises NotFound when there is no store
+        and ``create`` is off, Forbidden without the key, and what ``Database.open`` raises.
         """
         folder = Path(home if home is not None else DEFAULT_HOME).expanduser()
         made = new_id or IdMaker()
@@ -58,7 +59,7 @@ class Memory:
         try:
             if settings.principal is None:
                 settings = _first_human(db, settings, human)
-            return cls(db, _authenticated(db, as_ or settings.principal or human))
+            return cls(db, _authenticated(db, as_ or settings.principal or human, project=project))
         except BaseException:
             db.close()
             raise

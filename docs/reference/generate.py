@@ -191,18 +191,22 @@ Data goes to stdout and everything else to stderr. [Exit codes](errors.md) are t
 
 def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     yield name, command
-    for child in getattr(command, "commands", {}).values():
+    for child in subcommands(command):
         if not child.hidden:
             yield from walk(f"{name} {child.name}", child)
+
+
+def subcommands(command: Any) -> list[Any]:
+    names = command.list_commands(None) if hasattr(command, "list_commands") else []
+    return [command.get_command(None, name) for name in names]
 
 
 def command_section(name: str, command: Any) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument" and not getattr(p, "hidden", False)]
     options = [p for p in command.params if p.param_type_name == "option" and not getattr(p, "hidden", False)]
-    subcommands = getattr(command, "commands", {})
     usage = [name, *(["[OPTIONS]"] if options else []), *map(argument_usage, arguments)]
     text = f"{'#' * min(2 + name.count(' '), 4)} `{name}`\n\n"
-    text += f"```text\n{' '.join(usage + (['COMMAND …'] if subcommands else []))}\n```\n\n"
+    text += f"```text\n{' '.join(usage + (['COMMAND …'] if subcommands(command) else []))}\n```\n\n"
     text += help_text(command.help or "")
     if example := re.fullmatch(r"Example: (.+)", command.epilog or "", re.DOTALL):
         text += f"```console\n$ {example[1]}\n```\n\n"

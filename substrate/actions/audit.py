@@ -5,7 +5,7 @@ Source: docs/spec/audit.md §2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -20,6 +20,8 @@ from substrate.home import Memory
 from substrate.identifiers import check_limit
 from substrate.memory import memories
 from substrate.scopes import access, paths
+from substrate.store import recovery
+from substrate.store.inspection import Report
 from substrate.store.log import event_rows, iterate_events, node_reader
 
 
@@ -125,15 +127,52 @@ def rewrite(memory: Memory) -> Json:
     return {"bytes_before": before, "bytes_after": after}
 
 
-def export(memory: Memory) -> Iterator[bytes]:
-    """Give the lines of the exported log, for ``audit.independent`` and for anyone who verifies without this program.
+@action("audit_verify", writes=False)
+def verify(memory: Memory, *, checkpoints: Sequence[str] = ()) -> Json:
+    """Verify everything: every event, every row, the tree, the anchor, and checkpoints kept elsewhere.
 
-    Raises Forbidden for a caller that may not read every event.
+    For whoever may set the policy of ``global``: faults name rows in every namespace.
     """
-    with memory.read() as r:
-        access.check(r, memory.caller, "policy", paths.GLOBAL)
+    _check_reads_all(memory)
+    db = memory.db
+    db.close()  # a verification opens the file by itself; the next operation opens it here again
+    return verified(recovery.verify(db.home, state_dir=db.ledger.state_dir, notes=checkpoints))
+
+
+def verified(report: Report) -> Json:
+    """Give the report of a whole verification as JSON; ``ok`` and ``anchored`` are separate answers."""
+    return {
+        "ok": report.ok,
+        "anchored": report.anchored,
+        "store_id": report.store_id,
+        "events": report.events,
+        "head": report.head,
+        "faults": [
+            {"kind": fault.kind, "sequence": fault.sequence, "subject": fault.subject, "message": fault.message}
+            for fault in report.faults
+        ],
+    }
+
+
+@action("audit_export", writes=False)
+def exported(memory: Memory) -> Json:
+    """Give the whole log as lines for verifiers that do not need this program, such as ``audit.independent``.
+
+    For whoever may set the policy of ``global``: it holds every event.
+    """
+    return {"lines": [line.decode().removesuffix("\n") for line in export(memory)]}
+
+
+def export(memory: Memory) -> Iterator[bytes]:
+    """Give the lines of the exported log one by one, each with its newline. Raises Forbidden before the first."""
+    _check_reads_all(memory)
     with memory.db.connection() as connection:
         ledger = memory.db.ledger
         rows = list(iterate_events(connection))
         note = ledger.checkpoint(connection)
-    yield from write_export(rows, ledger.store_id, ledger.genesis_key, note)
+    return write_export(rows, ledger.store_id, ledger.genesis_key, note)
+
+
+def _check_reads_all(memory: Memory) -> None:
+    with memory.read() as r:
+        access.check(r, memory.caller, "policy", paths.GLOBAL)

@@ -36,10 +36,9 @@ class Action:
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
-        """The arguments it takes, by name."""
-        found = dict(inspect.signature(self.run).parameters)
-        found.pop(next(iter(found)))
-        return found
+        """The arguments it takes, by name; ``progress`` is for callers in this process and no argument."""
+        _, *found = inspect.signature(self.run).parameters.items()
+        return {name: parameter for name, parameter in found if name != "progress"}
 
 
 ACTIONS: dict[str, Action] = {}

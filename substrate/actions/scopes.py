@@ -85,6 +85,13 @@ def space_member(
         return asdict(memberships.add(tx, memory.caller, project, principal, trust=trust, role=role, scopes=scopes))
 
 
+@action("space_accept", writes=True)
+def space_accept(memory: Memory, *, project: str, principal: str | None = None) -> Json:
+    """Agree to a membership that somebody else made: the human itself does, for an agent its owner."""
+    with memory.write() as tx:
+        return asdict(memberships.accept(tx, memory.caller, project, principal or memory.caller.id))
+
+
 @action("who_add", writes=True)
 def who_add(memory: Memory, *, kind: str, handle: str, owner: str | None = None, lead: str | None = None) -> Json:
     """Add a human or an agent, with a key of its own in this home's folder of keys."""
@@ -145,6 +152,13 @@ def who_revoke(memory: Memory, *, credential: str) -> Json:
     """End a credential."""
     with memory.write() as tx:
         return _credential(credentials.revoke(tx, memory.caller, credential))
+
+
+@action("who_retire", writes=True)
+def who_retire(memory: Memory, *, principal: str) -> Json:
+    """End a principal: it reads and writes nothing any more, and what it wrote stays."""
+    with memory.write() as tx:
+        return _principal(principals.retire(tx, memory.caller, principal))
 
 
 def _principal(row: PrincipalRow) -> Json:
