@@ -39,9 +39,10 @@ class Document:
 def document(row: MemoryRow, key: bytes) -> Document:
     """Return what recall keeps of a row; a tombstone has no document and must not get here."""
     when = row.valid_from or row.created_at
-    entity = row.mentioned_entity_id or row.entity_id or _speaker(row.content or "")
+    entity = row.mentioned_entity_id or row.entity_id or _speaker(row)
     shown = "\n".join(part for part in (row.title, row.description, row.content) if part)
-    searched = "\n".join([row.name or "", shown, " ".join(row.tags or ()), entity, date_words(when)])
+    day = date_words(when[:10] + "T00:00:00")
+    searched = "\n".join([row.name or "", shown, " ".join(row.tags or ()), entity, day])
     passage = f"[{date_words(when)}] {shown}"
     return Document(
         id=row.id,
@@ -96,10 +97,11 @@ def microseconds(time: str) -> int:
     return (moment.days * 86_400 + moment.seconds) * 1_000_000 + moment.microseconds
 
 
-def _speaker(content: str) -> str:
-    """Return who speaks in a line of a transcript (`[8 May 2023] Alice: …`), else nothing."""
-    match = _SPEAKER.match(content)
-    return " ".join(words(match[1])) if match else ""
+def _speaker(row: MemoryRow) -> str:
+    """Return who speaks: the metadata's `speaker`, else the name before a line of a transcript (`Alice: …`)."""
+    stated = (row.metadata or {}).get("speaker")
+    match = _SPEAKER.match(row.content or "")
+    return " ".join(words(stated if isinstance(stated, str) else match[1] if match else ""))
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -7,7 +7,6 @@ conversation a document is part of. Weights were chosen on the development data 
 
 from __future__ import annotations
 
-
 import numpy as np
 from numpy.typing import NDArray
 

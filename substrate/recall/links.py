@@ -9,6 +9,7 @@ from substrate.store.transaction import Reader
 
 HOPS = 2
 SEEDS = 10  # memories the walk starts from
+LEAST = 1.0  # what a seed passes on at least: among few memories no score stands out
 DECAY = 0.5  # share of a score that passes over one link
 FAN = 200  # links followed from all memories of one hop together
 
@@ -25,17 +26,19 @@ def reach(r: Reader, view: View, seeds: Mapping[int, float], now: str) -> dict[i
     """Return the documents within `HOPS` links of the seeds, and what reaches them: the best seed's score, decayed.
 
     Links are followed both ways while they hold at `now`, through documents of the view only: one that the caller may
-    not read joins nothing. A seed gets what reaches it from other seeds. `FAN` bounds each hop, best scores first.
+    not read joins nothing. A seed gets what reaches it from others, not its own back. `FAN` bounds each hop, best
+    scores first.
     """
     found: dict[int, float] = {}
-    frontier = dict(seeds)
+    frontier = {number: (score, number) for number, score in seeds.items()}  # with the seed that it comes from
     for _ in range(HOPS):
-        names = {view.id(number): score for number, score in frontier.items()}
+        names = {view.id(number): reached for number, reached in frontier.items()}
         frontier = {}
         around = r.query(_AROUND, (sorted(names), now, now) * 2) if names else []
-        steps = [(names[here] * DECAY, view.number(there)) for here, there in around]
-        visible = [(score, number) for score, number in steps if number is not None]
-        for score, number in sorted(visible, key=lambda step: (-step[0], step[1]))[:FAN]:
-            if score > found.get(number, 0.0):
-                found[number] = frontier[number] = score
+        steps = [(view.number(there), *names[here]) for here, there in around]
+        visible = [(-score * DECAY, number, seed) for number, score, seed in steps if number not in (None, seed)]
+        for score, number, seed in sorted(visible)[:FAN]:
+            if -score > found.get(number, 0.0):
+                found[number] = -score
+                frontier[number] = (-score, seed)
     return found

@@ -59,6 +59,7 @@ class Question:
             raise Invalid(f"{quote(score)} is no cosine", hint="a number from -1 to 1", fields={"min_score": "range"})
         hits = check_limit(self.max_hits, field="max_hits", default=limits.RECALL_DEFAULT, most=limits.RECALL_MAX)
         room = check_limit(self.chars, field="chars", default=limits.RECALL_CHARS, most=limits.RECALL_CHARS_MAX)
+        object.__setattr__(self, "statuses", frozenset(self.statuses or STATUSES))
         object.__setattr__(self, "max_hits", hits)
         object.__setattr__(self, "chars", room)
 
@@ -79,7 +80,7 @@ class Readership:
         asked, columns = self.question, corpus.columns
         known = corpus.where("partition", self._readable)
         if asked.known_at is None:
-            known &= corpus.where("status", lambda status: status in (asked.statuses or STATUSES))
+            known &= corpus.where("status", lambda status: status in asked.statuses)
         else:
             moment = microseconds(asked.known_at)
             known &= (columns["created"] <= moment) & (moment < columns["ended"])

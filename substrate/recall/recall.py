@@ -136,19 +136,17 @@ class _Search:
 
     def fuse(self) -> None:
         """Make one score of what was found so far."""
-        view = self.view
-        scores = fusion.fused(self.full.get("lexical"), self.full.get("vector"), self.about, view.episodes)
-        personas = self.about & view.where("kind", lambda kind: kind == "persona")
-        reflections = self.about & view.where("kind", lambda kind: kind == "reflection")
-        self.evidence |= personas & self.only_named
-        self.scores = fusion.personas_first(scores, personas, reflections, self.evidence, self.only_named)
+        lexical, vector = self.full.get("lexical"), self.full.get("vector")
+        self.scores = fusion.fused(lexical, vector, self.about, self.view.episodes)
+        self.evidence |= self._named("persona") & self.only_named
 
     def by_links(self, r: Reader, now: str) -> Arm:
         """Raise what is linked with the best so far; evidence is such a link."""
         if "graph" not in self.question.arms:
             return _not_asked()
-        best = fusion.ranked(self.scores, self.evidence & (self.scores > 0))[: links.SEEDS]
-        reached = links.reach(r, self.view, {number: float(self.scores[number]) for number in best}, now)
+        best = fusion.ranked(self.scores, self.evidence)[: links.SEEDS]
+        seeds = {number: max(float(self.scores[number]), links.LEAST) for number in best}
+        reached = links.reach(r, self.view, seeds, now)
         scores = np.zeros(len(self.view))
         scores[list(reached)] = list(reached.values())
         self._keep("graph", scores, scores > 0)
@@ -156,8 +154,13 @@ class _Search:
         return Arm(True) if best else Arm(False, "no memory was found to start from")
 
     def best(self) -> list[int]:
-        """Return the numbers of the best hits, at most `max_hits`."""
+        """Return the numbers of the best hits, at most `max_hits`, the personas of named entities put first."""
+        personas, reflections = self._named("persona"), self._named("reflection")
+        self.scores = fusion.personas_first(self.scores, personas, reflections, self.evidence, self.only_named)
         return fusion.ranked(self.scores, self.evidence & self.readers.wanted(self.view))[: self.question.max_hits]
+
+    def _named(self, kind: str) -> Bools:
+        return self.about & self.view.where("kind", lambda label: label == kind)
 
     def _keep(self, arm: str, scores: fusion.Scores, evidence: Bools) -> None:
         self.found[arm] = scores
@@ -213,8 +216,9 @@ def _rows(r: Reader, names: Sequence[str]) -> list[MemoryRow]:
 
 def _still(row: MemoryRow, readers: Readership) -> bool:
     """Tell whether a row may still be shown: it may have changed since the index saw it."""
-    open_ = row.status in readers.question.statuses if readers.question.known_at is None else row.status != "deleted"
-    return open_ and access.visible(row, readers.caller, readers.paths)
+    question = readers.question
+    fits = row.status in question.statuses if question.known_at is None else row.status != "deleted"
+    return fits and access.visible(row, readers.caller, readers.paths)
 
 
 def _not_asked() -> Arm:

@@ -80,8 +80,12 @@ def terms(text: str, *, query: bool = False) -> list[str]:
 
 
 def date_words(time: str) -> str:
-    """Return the day of an RFC 3339 time the way people write it: `8 May 2023`."""
-    return f"{int(time[8:10])} {MONTHS[int(time[5:7]) - 1]} {time[:4]}"
+    """Return when an RFC 3339 time was, as people write it: `1:56 pm on 8 May 2023`, only the day for a midnight."""
+    day = f"{int(time[8:10])} {MONTHS[int(time[5:7]) - 1]} {time[:4]}"
+    hour, minute = int(time[11:13]), time[14:16]
+    if time[11:19] == "00:00:00":
+        return day
+    return f"{(hour - 1) % 12 + 1}:{minute} {'pm' if hour >= 12 else 'am'} on {day}"
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:
