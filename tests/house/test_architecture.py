@@ -78,6 +78,7 @@ def test_a_sound_tree_breaks_no_rule(tmp_path: Path):
         "cli/app.py": "import os\nfrom substrate import Memory\nHOME = os.environ\n" + CATCH_ALL,
         "curator/draft.py": "try:\n    pass\nexcept BaseException:\n    print('cleaned')\n    raise\n",
         "tests/test_a.py": "def test_f():\n    with pytest.raises(Invalid):\n        f()\n",
+        "tests/test_b.py": "def holds():\n    assert f()\ndef test_f():\n    holds()\n",
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(source)
