@@ -183,6 +183,19 @@ def test_a_transaction_reads_what_it_has_written(db: Database):
         tx.event("memory_added", **EVENT)
 
 
+def test_what_a_transaction_read_before_it_wrote_is_read_anew_after(db: Database):
+    with db.write(actor="hum-1") as tx:
+        assert tx.get(MemoryRow, "mem-1") is None
+        tx.put(memory("mem-1"))
+        assert tx.get(MemoryRow, "mem-1") == memory("mem-1")
+        tx.event("memory_added", **EVENT)
+        tx.put(memory("mem-1", content="later"))
+        assert tx.get(MemoryRow, "mem-1") == memory("mem-1", content="later")
+        tx.delete(MemoryRow, "mem-1")
+        assert tx.get(MemoryRow, "mem-1") is None
+        tx.event("memory_deleted", **EVENT)
+
+
 def test_a_write_inside_a_write_is_refused_and_a_read_is_allowed(db: Database):
     with db.write(actor="hum-1") as tx:
         record(tx, memory("mem-1"))
