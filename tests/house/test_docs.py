@@ -17,6 +17,8 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 GENERATED = ROOT / "docs" / "reference"
 MARKDOWN = MarkdownIt("commonmark").enable("table")
+RUN = ("ai-memory ", "python ", "cp ", "AI_MEMORY_HOME=", "AI_MEMORY_STATE=")
+"""How a line begins that is run; what installs, builds or sets up a shell is only shown."""
 
 
 def name(page: Path) -> str:
@@ -127,7 +129,7 @@ def test_the_commands_of_a_page_do_what_it_shows(page: Path, tmp_path: Path):
         "AI_MEMORY_HOME": str(folder / "home"),
     }
     for command in commands(page.read_text("utf-8")):
-        if command.line.startswith(("ai-memory", "python - ")):
+        if command.line.startswith(RUN):
             done = subprocess.run(
                 ["bash", "-c", command.line],
                 cwd=folder,
