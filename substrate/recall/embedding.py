@@ -65,7 +65,7 @@ class TorchEmbedder:
         torch.set_num_threads(1)
         self._model: Any = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
         self.model_id = _model_id(folder)
-        self.dimension = int(self._model.get_sentence_embedding_dimension())
+        self.dimension = len(self._encode(""))
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> Floats:
         """See `Embedder`."""

@@ -1,0 +1,130 @@
+"""Made-up documents, and the plain-Python answers that ranking is held against."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import strategies as st
+
+from substrate.recall import segment
+from substrate.recall.corpus import Corpus
+from substrate.recall.documents import Document, document
+from substrate.recall.segment import Segment
+from substrate.recall.vectors import Vectors, build
+from substrate.store.model import MemoryRow
+from tests.recall.encoder import WordVectors
+
+VOCABULARY = "apple pear plum cherry grape melon fig date lime kiwi".split()  # noqa: SIM905
+KEY = b"k" * 32
+
+
+def row(number: int, content: str, **columns: object) -> MemoryRow:
+    """Make a memory row, written a minute after the one numbered before."""
+    time = f"2026-05-14T{9 + number // 60:02d}:{number % 60:02d}:00.000000Z"
+    given: dict[str, object] = {
+        "id": f"mem-{number:026d}",
+        "namespace": "global",
+        "memory_kind": "observation",
+        "memory_type": "fact",
+        "content": content,
+        "origin": "human",
+        "by_kind": "human",
+        "by_id": "hum-1",
+        "created_at": time,
+        "updated_at": time,
+        "sequence": number,
+    }
+    return MemoryRow(**{**given, **columns})  # type: ignore[arg-type]
+
+
+def documents(rows: Sequence[MemoryRow]) -> list[Document]:
+    return [document(item, KEY) for item in rows]
+
+
+def cut(items: Sequence[Document], places: Sequence[int]) -> list[Segment]:
+    """Build segments of the documents between these places."""
+    bounds = [0, *sorted({place % (len(items) + 1) for place in places}), len(items)]
+    return [segment.build(items[a:b]) for a, b in pairwise(bounds) if b > a]
+
+
+def vectors(items: Sequence[Document]) -> Vectors:
+    encoder = WordVectors()
+    rows = encoder.encode([item.passage for item in items])
+    return build(encoder.model_id, [item.id for item in items], [item.digest for item in items], rows)
+
+
+def corpus(parts: Sequence[Segment], encoded: Sequence[Vectors] = ()) -> Corpus:
+    return Corpus([(part, np.ones(len(part), np.bool_)) for part in parts], encoded)
+
+
+texts = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=8).map(" ".join)
+
+
+@st.composite
+def rows(draw: st.DrawFn, namespaces: Sequence[str] = ("global",), most: int = 14) -> list[MemoryRow]:
+    """Draw memories in the order they were written: some close in time, some from one session, some reflections."""
+    count = draw(st.integers(0, most))
+    return [
+        row(
+            number + 1,
+            draw(texts),
+            namespace=draw(st.sampled_from(list(namespaces))),
+            memory_kind=draw(st.sampled_from(("observation", "observation", "observation", "reflection"))),
+            valid_from=draw(st.sampled_from((None, "2023-05-08T13:56:00.000000Z", "2023-06-01T00:00:00.000000Z"))),
+            by_session=draw(st.sampled_from((None, "ses-1"))),
+        )
+        for number in range(count)
+    ]
+
+
+@dataclass
+class Oracle:
+    """Rank by BM25 with neighbours, written out as the formula says, a document at a time."""
+
+    documents: Sequence[Document]
+
+    def neighbours(self, n: int) -> tuple[int | None, int | None]:
+        """Return who stands before and after in the same conversation, in the order of the documents."""
+        chain: dict[int, int] = {}
+        last: dict[str, int] = {}
+        for number, item in enumerate(self.documents):
+            if item.labels["kind"] != "observation":
+                continue
+            before = last.get(item.labels["partition"])
+            last[item.labels["partition"]] = number
+            if before is None:
+                continue
+            other = self.documents[before]
+            near = abs(item.times["when"] - other.times["when"]) <= 3_600_000_000
+            if near and item.labels["session"] == other.labels["session"]:
+                chain[number] = before
+        return chain.get(n), next((after for after, before in chain.items() if before == n), None)
+
+    def widened(self, n: int, term: str | None) -> float:
+        """Return the count of a term, or with None the length, with that of the neighbours."""
+
+        def count(number: int | None) -> int:
+            if number is None:
+                return 0
+            terms = self.documents[number].terms
+            return sum(terms.values()) if term is None else terms.get(term, 0)
+
+        before, after = self.neighbours(n)
+        return count(n) + 0.7 * count(before) + 0.3 * count(after)
+
+    def scores(self, query: Counter[str]) -> list[float]:
+        total = len(self.documents)
+        lengths = [self.widened(n, None) for n in range(total)]
+        found = [0.0] * total
+        for term, times in query.items():
+            counts = [self.widened(n, term) for n in range(total)]
+            df = sum(1 for count in counts if count > 0)
+            idf = math.log(1 + (total - df + 0.5) / (df + 0.5))
+            for n, count in enumerate(counts):
+                if count:
+                    norm = 0.9 * (0.6 + 0.4 * lengths[n] / (sum(lengths) / total))
+                    found[n] += times * idf * count * 1.9 / (count + norm)
+        return found

@@ -1,0 +1,468 @@
+"""The index follows the log, survives what happens to files, and lets go of what was forgotten."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from substrate.errors import Unavailable
+from substrate.recall import folder, index
+from substrate.recall.recall import recall
+from substrate.recall.state import PARTS, State
+from substrate.store.database import Database
+from substrate.store.model import MemoryRow, NamespaceRow
+from tests.clock import Clock
+from tests.memory.house import House
+from tests.recall.encoder import WordVectors
+
+WORDS = ("lexical",)
+
+
+def ids(house: House, query: str, **options: object) -> list[str]:
+    options = {"arms": WORDS, "chars": 100_000, **options}
+    return [hit.memory.id for hit in recall(house.db, house.ann, query, **options).hits]  # type: ignore[arg-type]
+
+
+def scores(house: House, query: str) -> list[tuple[str, float]]:
+    return [
+        (hit.memory.id, hit.score)
+        for hit in recall(house.db, house.ann, query, arms=WORDS, max_hits=100, chars=100_000).hits
+    ]
+
+
+def many(house: House, count: int, text: str = "The heron number {n} stood still.") -> None:
+    """Write memories in one event, as an import does."""
+    with house.db.write(actor=house.ann.id) as tx:
+        tx.put(
+            *(
+                MemoryRow(
+                    id=tx.new_id("mem"),
+                    namespace=f"pond/{n % 7}",
+                    memory_kind="observation",
+                    memory_type="fact",
+                    content=text.format(n=n),
+                    origin="human",
+                    by_kind="human",
+                    by_id=house.ann.id,
+                    created_at=tx.now,
+                    updated_at=tx.now,
+                    sequence=tx.sequence,
+                )
+                for n in range(count)
+            ),
+            *(NamespaceRow(path=f"pond/{n}", kind="plain", created_at=tx.now) for n in range(7)),
+        )
+        tx.event("memory_added", subject=None, namespace=None, payload={})
+
+
+def stored(house: House) -> dict[str, bytes]:
+    place = house.db.home / folder.NAME
+    return {path.name: path.read_bytes() for path in sorted(place.iterdir())} if place.exists() else {}
+
+
+@pytest.fixture
+def again(house: House) -> Iterator[House]:
+    """The same store opened a second time, as another process would."""
+    house.db.close()
+    db = Database.open(house.db.home, state_dir=house.db.home.parent / "state", clock=Clock())
+    yield House(db, house.clock, house.ann, house.ben, house.scout, house.rook)
+    db.close()
+
+
+def test_a_few_new_memories_are_held_in_memory_and_many_are_written(house: House) -> None:
+    many(house, index.TAIL - 1)
+    assert len(ids(house, "heron", max_hits=100)) == index.TAIL - 1
+    assert stored(house) == {}
+    many(house, 1)
+    ids(house, "heron")
+    assert len(stored(house)) == 2
+    assert all((house.db.home / "index" / name).stat().st_mode & 0o777 == 0o600 for name in stored(house))
+    assert (house.db.home / "index").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_second_process_reads_what_the_first_one_wrote(house: House, again: House) -> None:
+    many(again, index.TAIL)
+    before = scores(again, "heron number 5")
+    files = stored(again)
+    other = Database.open(again.db.home, state_dir=again.db.home.parent / "state")
+    follower = index.of(other)
+    state = follower.catch_up(other)
+    assert state.published == state.cursor
+    assert [part.file for part in state.parts] == [name for name in files if name.startswith("segment")]
+    found = recall(other, again.ann, "heron number 5", arms=WORDS, max_hits=100, chars=100_000)
+    assert [(hit.memory.id, hit.score) for hit in found.hits] == before
+    other.close()
+
+
+def test_the_state_is_the_same_object_while_nothing_happens(house: House) -> None:
+    many(house, 3)
+    follower = index.of(house.db)
+    assert follower.catch_up(house.db) is follower.catch_up(house.db)
+    assert follower.corpus(follower.catch_up(house.db)) is follower.corpus(follower.catch_up(house.db))
+    assert index.of(house.db) is follower
+
+
+def test_events_that_touch_no_memory_move_the_cursor_alone(house: House) -> None:
+    many(house, index.TAIL)
+    first = index.of(house.db).catch_up(house.db)
+    row = house.remember("One more.")
+    house.link(row, house.remember("And another."))
+    second = index.of(house.db).catch_up(house.db)
+    assert second.cursor > first.cursor
+    assert second.published == first.published
+
+
+def test_incremental_indexing_equals_indexing_at_once(house: House) -> None:
+    for size in (70, 1, 80, 3, 65, 130, 66, 64, 70, 90, 64, 75):
+        many(house, size)
+        ids(house, "heron")
+    state = index.of(house.db).catch_up(house.db)
+    assert len([part for part in state.parts if part.file]) <= PARTS
+    grown = scores(house, "heron number 3 stood")
+    folder.erase(house.db.home)
+    fresh = index.Index(house.db)
+    index._open[house.db] = fresh
+    assert scores(house, "heron number 3 stood") == grown
+    assert len(fresh.catch_up(house.db).parts) == 1
+
+
+def test_a_changed_memory_is_searched_as_it_is_now(house: House) -> None:
+    many(house, index.TAIL)
+    row = house.remember("The gate code is written on the wall.", name="gate")
+    assert ids(house, "gate") == [row.id]
+    newer = house.remember("The gate code was moved.", name="gate")
+    assert ids(house, "gate") == [newer.id]
+    assert ids(house, "gate wall", statuses=("superseded",)) == [row.id]
+
+
+def test_forgotten_text_leaves_the_files_at_the_next_catch_up(house: House, encoder: WordVectors) -> None:
+    secret = house.remember("The heron is called Quetzalcoatlus.")
+    many(house, index.TAIL)
+    index.of(house.db).encode(house.db, encoder)
+    held = b"".join(stored(house).values())
+    stem = b"quetzalcoatlus"
+    assert stem[:-2] in held
+    assert secret.id.encode() in held
+    (row,) = encoder.encode(["[9:31 am on 14 May 2026] The heron is called Quetzalcoatlus."])
+    assert row.tobytes() in held
+    house.forget(secret)
+    assert ids(house, "Quetzalcoatlus") == []
+    left = b"".join(stored(house).values())
+    assert stem[:-2] not in left
+    assert row.tobytes() not in left
+    assert secret.id.encode() not in left
+
+
+def test_text_known_to_another_memory_stays_when_one_is_forgotten(house: House) -> None:
+    many(house, index.TAIL)
+    one, two = house.remember("A pelican."), house.remember("A pelican, again.")
+    assert set(ids(house, "pelican")) == {one.id, two.id}
+    house.forget(one)
+    assert ids(house, "pelican") == [two.id]
+
+
+def test_a_row_that_was_edited_in_place_loses_its_old_terms(house: House) -> None:
+    from dataclasses import replace
+
+    many(house, index.TAIL)
+    row = house.remember("Flamingo.")
+    many(house, index.TAIL)
+    ids(house, "flamingo")
+    assert b"flamingo" in b"".join(stored(house).values())
+    with house.db.write(actor="hub") as tx:
+        tx.put(replace(row, content="Spoonbill.", updated_at=tx.now))
+        tx.event("memory_added", subject=row.id, namespace=row.namespace, payload={"id": row.id})
+    assert ids(house, "spoonbill") == [row.id]
+    assert ids(house, "flamingo") == []
+    assert b"flamingo" not in b"".join(stored(house).values())
+
+
+def test_erase_deletes_the_folder_and_the_next_recall_builds_it(house: House) -> None:
+    many(house, index.TAIL)
+    found = scores(house, "heron")
+    folder.erase(house.db.home)
+    assert stored(house) == {}
+    folder.erase(house.db.home)
+    assert scores(house, "heron") == found
+    assert stored(house) != {}
+
+
+@pytest.mark.parametrize("name", ["manifest", "segment", "vectors"])
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "gone", "foreign", "link", "newer"])
+def test_a_damaged_index_is_built_anew(
+    house: House, again: House, encoder: WordVectors, name: str, damage: str
+) -> None:
+    many(again, index.TAIL)
+    index.of(again.db).encode(again.db, encoder)
+    before = scores(again, "heron number 3")
+    place = next((again.db.home / "index").glob(f"{name}*"))
+    data = place.read_bytes()
+    place.unlink()
+    if damage == "link":
+        place.symlink_to("/etc/hostname")
+    elif damage != "gone":
+        place.write_bytes(damaged(data, damage))
+    index._open.pop(again.db)
+    assert scores(again, "heron number 3") == before
+    index.of(again.db).encode(again.db, encoder)
+    state = index.Index(again.db).catch_up(again.db)
+    assert sum(int(part.live.sum()) for part in state.parts) == index.TAIL
+    assert sum(len(part.vectors) for part in state.vectors) == index.TAIL
+
+
+def damaged(data: bytes, damage: str) -> bytes:
+    middle = len(data) // 2
+    return {
+        "flip": data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :],
+        "cut": data[:middle],
+        "empty": b"",
+        "foreign": bytes(1000),
+        "newer": data.replace(b"aimemix1", b"aimemix2", 1),
+    }[damage]
+
+
+def test_two_segments_put_in_each_other_s_place_are_noticed(house: House, again: House) -> None:
+    many(again, 3 * index.TAIL)
+    before = scores(again, "heron number 3")
+    many(again, index.TAIL, "A stork.")
+    ids(again, "heron")
+    one, two = sorted((again.db.home / "index").glob("segment*"))
+    held = one.read_bytes(), two.read_bytes()
+    one.write_bytes(held[1])
+    two.write_bytes(held[0])
+    index._open.pop(again.db)
+    assert [name for name, _ in scores(again, "heron number 3")] == [name for name, _ in before]
+
+
+def test_an_old_copy_of_the_index_catches_up(house: House, again: House) -> None:
+    secret = again.remember("The heron is called Quetzalcoatlus.")
+    many(again, index.TAIL)
+    ids(again, "heron")
+    old = stored(again)
+    again.forget(secret)
+    many(again, index.TAIL, "A stork number {n}.")
+    ids(again, "stork")
+    folder.erase(again.db.home)
+    for name, data in old.items():
+        place = again.db.home / "index" / name
+        place.parent.mkdir(mode=0o700, exist_ok=True)
+        place.write_bytes(data)
+    index._open.pop(again.db)
+    assert ids(again, "Quetzalcoatlus") == []
+    assert len(ids(again, "stork", max_hits=100)) == index.TAIL
+    assert b"quetzalcoatl" not in b"".join(stored(again).values())
+
+
+def test_the_index_of_another_store_is_not_believed(house: House, tmp_path: Path) -> None:
+    many(house, index.TAIL)
+    ids(house, "heron")
+    other = Database.create(tmp_path / "other", state_dir=tmp_path / "state2", signed=False)
+    follower = index.of(other)
+    foreign = index.of(house.db)._state
+    assert foreign.cursor > 0
+    follower._state = foreign
+    assert follower.catch_up(other).parts == ()
+    other.close()
+
+
+def test_a_log_that_ends_earlier_or_reads_otherwise_starts_the_index_over(house: House) -> None:
+    many(house, 5)
+    follower = index.of(house.db)
+    state = follower.catch_up(house.db)
+    for cursor, hash_ in ((state.cursor + 5, state.event_hash), (state.cursor, "0" * 64), (state.cursor - 1, "0" * 64)):
+        follower._state = State(cursor=cursor, event_hash=hash_)
+        assert len(ids(house, "heron", max_hits=100)) == 5
+
+
+def test_what_a_crash_left_is_swept_and_never_read(house: House) -> None:
+    many(house, index.TAIL)
+    ids(house, "heron")
+    place = house.db.home / "index"
+    (place / "segment-0123456789abcdef").write_bytes(b"half written")
+    (place / ".manifest.0123.new").write_bytes(b"half written")
+    (place / "notes").mkdir()
+    many(house, index.TAIL)
+    assert len(ids(house, "heron", max_hits=100)) == 100
+    assert "segment-0123456789abcdef" not in os.listdir(place)
+    assert ".manifest.0123.new" not in os.listdir(place)
+
+
+@contextmanager
+def no_room() -> Iterator[None]:
+    """Let no file of this process grow, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_full_disk_leaves_recall_working_from_memory(house: House) -> None:
+    many(house, index.TAIL)
+    ids(house, "heron")
+    before = stored(house)
+    many(house, index.TAIL)
+    with no_room():
+        assert len(ids(house, "heron", max_hits=100)) == 100
+    assert stored(house) == before
+    many(house, 1)
+    assert len(ids(house, "stood", max_hits=100)) == 100
+    assert len(stored(house)) == 3
+
+
+def test_forgotten_text_leaves_even_a_full_disk(house: House) -> None:
+    secret = house.remember("The heron is called Quetzalcoatlus.")
+    many(house, index.TAIL)
+    ids(house, "heron")
+    house.forget(secret)
+    with no_room():
+        assert len(ids(house, "heron", max_hits=100)) == index.TAIL
+    assert stored(house) == {}
+
+
+def test_a_read_only_store_is_indexed_in_memory(house: House) -> None:
+    many(house, index.TAIL)
+    house.db.read_only = True
+    assert len(ids(house, "heron", max_hits=100)) == index.TAIL
+    assert stored(house) == {}
+
+
+def test_an_unsigned_store_keeps_a_key_of_its_own_in_the_folder(tmp_path: Path) -> None:
+    db = Database.create(tmp_path / "home", state_dir=tmp_path / "state", signed=False)
+    key = folder.index_key(db.home)
+    assert key == folder.index_key(db.home)
+    assert (db.home / "index" / "key").stat().st_mode & 0o777 == 0o600
+    db.close()
+
+
+def test_a_folder_that_others_can_write_is_refused(house: House) -> None:
+    from substrate.errors import Integrity
+
+    place = house.db.home / "index"
+    place.mkdir()
+    place.chmod(0o777)
+    many(house, index.TAIL)
+    with pytest.raises(Integrity):
+        ids(house, "heron")
+
+
+def test_erasing_what_cannot_be_erased_says_so(house: House) -> None:
+    place = house.db.home / "index"
+    place.symlink_to(house.db.home)
+    folder.erase(house.db.home)
+    assert not place.is_symlink()
+    place.write_text("a file, not a folder")
+    with pytest.raises(Unavailable):
+        folder.erase(house.db.home)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from substrate.recall.recall import recall
+from substrate.scopes.caller import Caller
+from substrate.store.database import Database
+
+home, state, caller, name = sys.argv[1:5]
+db = Database.open(Path(home), state_dir=Path(state))
+ann = Caller(caller, "human", "ann")
+for round in range(3):
+    with db.write(caller) as tx:
+        rows = [memories.remember(tx, ann, f"crane {name} {round} {n}", namespace=f"pond/{name}") for n in range(30)]
+    found = recall(db, ann, f"crane {name} {round}", arms=("lexical",), max_hits=100, chars=100_000).hits
+    assert {row.id for row in rows} <= {hit.memory.id for hit in found}, (round, len(found))
+db.close()
+"""
+
+
+def test_processes_that_index_at_once_lose_nothing(house: House) -> None:
+    house.db.close()
+    home, state = house.db.home, house.db.home.parent / "state"
+    running = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(home), str(state), house.ann.id, name], text=True,
+                         stderr=subprocess.PIPE)
+        for name in ("a", "b", "c")
+    ]  # fmt: skip
+    assert [process.communicate()[1] for process in running] == ["", "", ""]
+    with house.db.read() as r:
+        assert r.query("SELECT count(*) FROM memories")[0][0] == 270
+    follower = index.Index(house.db)
+    state_ = follower.catch_up(house.db)
+    assert sum(int(part.live.sum()) for part in state_.parts) == 270
+
+
+def test_an_interrupted_run_of_encoding_goes_on_where_it_stopped(house: House) -> None:
+    many(house, 3 * index.ENCODED)
+    encoder, seen = WordVectors(), []
+
+    def stop(what: str, done: int, of: int) -> None:
+        seen.append((what, done, of))
+        if what == "encoding":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index.of(house.db).encode(house.db, encoder, progress=stop)
+    assert seen[-1] == ("encoding", index.ENCODED, 3 * index.ENCODED)
+    index._open.pop(house.db)
+    assert index.of(house.db).encode(house.db, encoder) == 0
+    assert len(encoder.encoded) == len(set(encoder.encoded)) == 3 * index.ENCODED
+
+
+def test_another_model_replaces_the_vectors_and_is_never_mixed_with_them(house: House) -> None:
+    many(house, 2 * PARTS)
+    first, second = WordVectors("words/1"), WordVectors("words/2", dimension=16)
+    follower = index.of(house.db)
+    assert follower.encode(house.db, first) == 0
+    assert follower.encode(house.db, second, limit=4) == 2 * PARTS - 4
+    state = follower.catch_up(house.db)
+    assert {part.vectors.model_id for part in state.vectors} == {"words/2"}
+    assert follower.corpus(state, "words/1").encoded().sum() == 0
+    assert follower.corpus(state, "words/2").encoded().sum() == 4
+    found = recall(house.db, house.ann, "heron", arms=("vector",), embedder=second, min_score=-1, max_hits=100)
+    assert len(found.hits) == 2 * PARTS
+
+
+def test_vector_files_are_merged_as_they_grow_in_number(house: House, encoder: WordVectors) -> None:
+    for _ in range(PARTS + 4):
+        many(house, 2)
+        index.of(house.db).encode(house.db, encoder)
+    state = index.of(house.db).catch_up(house.db)
+    assert len(state.vectors) <= PARTS
+    assert sum(len(part.vectors) for part in state.vectors) == 2 * (PARTS + 4)
+
+
+def test_a_text_that_changed_while_it_was_encoded_is_encoded_again(house: House) -> None:
+    row = house.remember("Heron.")
+
+    class Meddling(WordVectors):
+        def encode(self, texts, progress=None):  # type: ignore[no-untyped-def]
+            if not self.encoded:
+                house.forget(row)
+                index.of(house.db).catch_up(house.db)
+            return super().encode(texts, progress)
+
+    encoder = Meddling()
+    assert index.of(house.db).encode(house.db, encoder) == 0
+    assert index.of(house.db).catch_up(house.db).vectors == ()
+
+
+def test_files_are_written_again_when_the_log_has_moved_far(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    many(house, index.TAIL)
+    ids(house, "heron")
+    before = index.of(house.db).catch_up(house.db)
+    a, b = house.remember("One."), house.remember("Two.")
+    assert index.of(house.db).catch_up(house.db).published == before.published
+    with house.db.write(actor="hub") as tx:
+        for _ in range(index.STALE):
+            tx.event("memory_added", subject=a.id, namespace="global", payload={"id": b.id})
+    after = index.of(house.db).catch_up(house.db)
+    assert after.published == after.cursor
