@@ -24,6 +24,7 @@ from audit.errors import AiMemoryError, Conflict, Integrity, Invalid, Unavailabl
 from substrate.store import schema
 
 FILE = "memory.duckdb"
+MEMORY = Path(":memory:")  # a file that is nowhere
 Values = Sequence[Any]
 _SETTING = re.compile(r"[A-Za-z0-9_]{1,64}")
 _FULL = ("no space", "disk full", "quota", "out of memory")
@@ -32,12 +33,16 @@ _VERSION = re.compile(r"[0-9]{1,9}", re.ASCII)
 _DEFINITIONS = "019e0a53f5f0defddd6dcba8645be562e2332bbc0e283b69f6973c7787827f85"
 
 
-class Connection:
-    """An open file.
+# A started engine waits here, its file detached, for the next opening: starting one takes ten times as long.
+_IDLE: dict[tuple[object, ...], duckdb.DuckDBPyConnection] = {}
 
-    ``settings`` are engine settings by name, set before the configuration is locked. Only an ``altering`` connection
-    can make tables; every other one looks for functions in the engine before it looks into the file, so that no macro
-    kept in the file can stand in for one of the engine's (``sha256``, ``count``, even ``||``).
+
+class Connection:
+    """An open file, attached to an engine that can reach no other.
+
+    ``settings`` are engine settings by name. Only an ``altering`` connection can make tables; every other one looks for
+    functions in the engine before it looks into the file, so that no macro kept in the file can stand in for one of
+    the engine's (``sha256``, ``count``, even ``||``).
     """
 
     def __init__(
@@ -48,15 +53,15 @@ class Connection:
         settings: Mapping[str, str] | None = None,
         altering: bool = False,
     ) -> None:
-        self.path = path
-        self.read_only = read_only
+        self.path, self.read_only = path, read_only
+        place = ":memory:" if path == MEMORY else os.path.abspath(path)
+        self._key = (os.getpid(), place, *sorted((settings or {}).items()))
         with translated(opening=True):
-            self._raw = _connect(
-                path, settings, read_only=read_only, enable_external_access=False, lock_configuration=True
-            )
+            idle: duckdb.DuckDBPyConnection | None = _IDLE.pop(self._key, None)
+            self._raw = idle or _start(place, settings)
             try:
-                if not altering:
-                    self._raw.execute(f"SET search_path = 'system.main,{path.stem}.main'")
+                self._raw.execute(f"ATTACH {_quoted(place)} AS store{' (READ_ONLY)' if read_only else ''}")
+                self._raw.execute(f"SET search_path = '{'' if altering else 'system.main,'}store.main'")
             except BaseException:
                 self._raw.close()
                 raise
@@ -103,32 +108,47 @@ class Connection:
 
     def checkpoint(self) -> None:
         """Move what the write-ahead log holds into the file."""
-        self.run("CHECKPOINT")
+        self.run("CHECKPOINT store")
 
     def close(self) -> None:
-        """Close the file."""
+        """Let go of the file. What was committed is on disk already, so nothing here can fail it."""
         try:
+            self._raw.execute("SET search_path = 'memory.main'")
+            self._raw.execute("DETACH store")
+        except duckdb.Error:  # in a transaction, or no space to move the write-ahead log into the file
             self._raw.close()
-        except duckdb.Error as error:
-            raise Unavailable(
-                f"the store did not close cleanly: {_first_line(error)}", hint="run `ai-memory audit verify`"
-            ) from error
+            return
+        if _IDLE.setdefault(self._key, self._raw) is not self._raw:
+            self._raw.close()
 
 
-def _connect(
-    path: Path, settings: Mapping[str, str] | None, *, read_only: bool = False, **fixed: bool
-) -> duckdb.DuckDBPyConnection:
-    """Open a file with engine settings; raises Invalid for one that the engine does not know."""
-    given = dict(settings or {})
-    for name, value in given.items():
-        if not (_SETTING.fullmatch(name) and _SETTING.fullmatch(value)) or name in fixed:
+def _start(place: str, settings: Mapping[str, str] | None) -> duckdb.DuckDBPyConnection:
+    """Start an engine that can open one file and what belongs to it, and whose configuration is locked."""
+    raw = _connect(settings)
+    files = ", ".join(_quoted(place + end) for end in ("", ".wal", ".wal.checkpoint", ".wal.recovery"))
+    try:
+        for statement in (
+            f"SET temp_directory = {_quoted(place + '.tmp')}",
+            f"SET allowed_paths = [{files}]",
+            "SET enable_external_access = false",
+            "SET lock_configuration = true",
+        ):
+            raw.execute(statement)
+    except BaseException:
+        raw.close()
+        raise
+    return raw
+
+
+def _connect(settings: Mapping[str, str] | None) -> duckdb.DuckDBPyConnection:
+    """Start an engine with settings; raises Invalid for one that the engine does not know."""
+    for name, value in (settings or {}).items():
+        if not (_SETTING.fullmatch(name) and _SETTING.fullmatch(value)):
             raise Invalid(f"not an engine setting: {name!r} = {value!r}", hint="names and values are plain words")
     try:
-        return duckdb.connect(str(path), read_only, {"threads": 2, **given, **fixed})
-    except (duckdb.InvalidInputException, duckdb.NotImplementedException, duckdb.ParserException) as error:
-        if given:
-            raise Invalid(f"not an engine setting: {_first_line(error)}", hint="see the engine's manual") from error
-        raise
+        return duckdb.connect(":memory:", config={"threads": 2, **(settings or {})})
+    except duckdb.Error as error:
+        raise Invalid(f"not an engine setting: {_first_line(error)}", hint="see the engine's manual") from error
 
 
 def net(expression: str) -> str:
@@ -245,15 +265,15 @@ def _definitions(connection: Connection) -> tuple[str, ...]:
     """Give the statements, as the engine writes them, that would make our tables and their indexes."""
     known = {*schema.COMMITTED, *schema.LOG, *schema.DERIVED}
     rows = connection.rows(
-        "SELECT table_name, sql FROM duckdb_tables() WHERE schema_name = 'main' UNION ALL"
-        " SELECT table_name, sql FROM duckdb_indexes() WHERE schema_name = 'main'"
+        "SELECT table_name, sql FROM duckdb_tables() WHERE database_name = 'store' AND schema_name = 'main' UNION ALL"
+        " SELECT table_name, sql FROM duckdb_indexes() WHERE database_name = 'store' AND schema_name = 'main'"
     )
     return tuple(sorted(sql for table, sql in rows if table in known))
 
 
 @cache
 def _fresh_definitions() -> tuple[str, ...]:
-    connection = create_file(Path(":memory:"))
+    connection = create_file(MEMORY)
     try:
         return _definitions(connection)
     finally:
@@ -273,11 +293,11 @@ def rewrite_file(path: Path, settings: Mapping[str, str] | None = None) -> tuple
         workshop.mkdir(mode=0o700)
         try:
             before = path.stat().st_size
-            raw = _connect(Path(":memory:"), settings)
+            raw = _connect(settings)
             try:
-                raw.execute(f"ATTACH '{_quoted(path)}' AS old")
+                raw.execute(f"ATTACH {_quoted(str(path))} AS old")
                 raw.execute("CHECKPOINT old")
-                raw.execute(f"ATTACH '{_quoted(fresh)}' AS new")
+                raw.execute(f"ATTACH {_quoted(str(fresh))} AS new")
                 raw.execute("COPY FROM DATABASE old TO new")
                 raw.execute("CHECKPOINT new")
             finally:
@@ -308,8 +328,8 @@ def sync(path: Path) -> None:
         os.close(fd)
 
 
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _first_line(error: BaseException) -> str:

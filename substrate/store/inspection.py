@@ -18,10 +18,10 @@ from audit.state import BUCKETS, bucket_digest, bucket_of
 from audit.verify import Fault, Summary, verify_log
 from substrate import config
 from substrate.store.baton import Baton
+from substrate.store.commitments import table_faults
 from substrate.store.db import FILE, Connection
 from substrate.store.ledger import state_folder
 from substrate.store.log import iterate_events, newest, parsed, store_after
-from substrate.store.state import table_faults
 
 _LIMIT = 1_000
 

@@ -6,24 +6,22 @@ Source: docs/spec/audit.md §1.4-1.5, docs/spec/model.md §4.
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from audit.commitment import commitment
 from audit.errors import Conflict, Integrity, NotFound
 from audit.event import Event, Target
 from substrate import limits
+from substrate.store.commitments import HINT, commitment_of
 from substrate.store.db import Connection, row_id_sql
 from substrate.store.ledger import Head, Ledger
 from substrate.store.model import IdempotencyRow, Row, row_id, to_json
 from substrate.store.state import Change
 
 R = TypeVar("R", bound=Row)
-_SALT = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
 class Reader:
@@ -63,7 +61,7 @@ class Reader:
         expected = self._expected(kind, [name])
         rows = self._connection.rows(_select(kind, f"WHERE {_by_key(kind)}"), list(key))
         if not rows and name in expected:
-            raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=_HINT, table=kind.TABLE, id=name)
+            raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
         return _verified(kind, rows, expected)[0] if rows else None
 
     def get_many(self, kind: type[R], keys: Sequence[Any]) -> dict[str, R]:
@@ -83,7 +81,7 @@ class Reader:
         missing = [name for name in expected if name not in found]
         if missing:
             name = missing[0]
-            raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=_HINT, table=kind.TABLE, id=name)
+            raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
         return {name: found[name] for name in wanted if name in found}
 
     def commitments(self, kind: type[Row], ids: Sequence[str]) -> dict[str, str]:
@@ -170,10 +168,7 @@ class Reader:
         fault = self._ledger.state.first_fault(self._connection, limits.VERIFY_ROWS, pending)
         if fault is not None:
             kind, subject, message = fault
-            raise Integrity(message, hint=_HINT, kind=kind, subject=subject)
-
-
-_HINT = "run `ai-memory audit verify` to see everything that differs, then restore a backup"
+            raise Integrity(message, hint=HINT, kind=kind, subject=subject)
 
 
 class Transaction(Reader):
@@ -301,7 +296,7 @@ class Transaction(Reader):
         before = self._connection.rows(_select(kind, f"WHERE {_by_key(kind)}"), key)
         if not before:
             message = f"{kind.TABLE} {row.row_id} was deleted outside the log"
-            raise Integrity(message, hint=_HINT, table=kind.TABLE, id=row.row_id)
+            raise Integrity(message, hint=HINT, table=kind.TABLE, id=row.row_id)
         _verified(kind, before, known)
         pairs = [(c, v) for c, v, old in zip(_columns(kind), values, before[0], strict=True) if v != old]
         sets = ", ".join(f"{column} = ?" for column, _ in pairs)
@@ -335,29 +330,21 @@ def _fingerprint(salt: str, request: Mapping[str, Any]) -> str:
     return salt + hashlib.sha256(f"request/v1{salt}{to_json(request)}".encode()).hexdigest()
 
 
-def commit(kind: type[Row], values: Sequence[Any], salt: str) -> str:
-    """Compute the commitment of a row's column values under its salt."""
-    return commitment(salt, kind.TABLE, list(zip(kind.columns(), map(_text, values), strict=True)))
+def commit(kind: type[Row], values: Sequence[Any], salt: object) -> str:
+    """Compute the commitment of a row's column values under its salt; empty when the salt is none."""
+    return commitment_of(kind.TABLE, kind.columns(), values, salt)
 
 
 def _verified(kind: type[R], rows: Sequence[Sequence[Any]], expected: Mapping[str, str]) -> list[R]:
     """Build rows whose commitments are the expected ones; raises Integrity naming the first that is not."""
     found = []
     for values, key in zip(rows, _keys(kind, rows), strict=True):
-        name, salt = row_id(*key), values[-1]
-        if not (isinstance(salt, str) and _SALT(salt)) or commit(kind, values[:-1], salt) != expected.get(name):
+        name = row_id(*key)
+        if name not in expected or commit(kind, values[:-1], values[-1]) != expected[name]:
             message = f"{kind.TABLE} {name} is not what the log committed to"
-            raise Integrity(message, hint=_HINT, table=kind.TABLE, id=name)
+            raise Integrity(message, hint=HINT, table=kind.TABLE, id=name)
         found.append(kind.from_values(values[:-1]))
     return found
-
-
-def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
 
 
 def _columns(kind: type[Row]) -> tuple[str, ...]:

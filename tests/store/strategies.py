@@ -12,7 +12,9 @@ text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampl
     ["", "'", '"', "\\", "\0", "1:a", "\U0001f600", "é", "é", "NULL", "true", "'; DROP TABLE memories; --"]
 )
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | text, lambda inner: st.lists(inner) | st.dictionaries(text, inner)
+    st.none() | st.booleans() | st.integers() | text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    max_leaves=5,
 )
 objects = st.dictionaries(text, json_values, max_size=3)
 
