@@ -50,7 +50,7 @@ class StateTree:
         """Start from `digests`, in bucket order, or from empty buckets."""
         if digests is not None and len(digests) != BUCKETS:
             raise Invalid(f"{len(digests)} bucket digests, there are {BUCKETS} buckets")
-        self._digests = [_raw(EMPTY_BUCKET)] * BUCKETS if digests is None else [_raw(digest) for digest in digests]
+        self._digests = [_raw(EMPTY_BUCKET)] * BUCKETS if digests is None else _all_raw(digests)
         self._groups = [b""] * (BUCKETS // _GROUP)
         self._stale = set(range(BUCKETS // _GROUP))
 
@@ -123,6 +123,17 @@ class State:
 
 def _bucket(name: bytes) -> int:
     return int.from_bytes(hashlib.sha256(name).digest()[:2], "big") >> 4
+
+
+def _all_raw(digests: Sequence[str]) -> list[bytes]:
+    """Decode them in one go, as every start does; one by one where that does not come out even, to refuse the same."""
+    try:
+        raw = bytes.fromhex("".join(digests))
+    except ValueError:
+        raw = b""
+    if len(raw) != 32 * len(digests) or any(len(digest) != 64 for digest in digests):
+        return [_raw(digest) for digest in digests]
+    return [raw[at : at + 32] for at in range(0, len(raw), 32)]
 
 
 def _raw(digest: str) -> bytes:

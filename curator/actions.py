@@ -1,5 +1,7 @@
 """Actions that the curator composes: reflect, forget and everything about personas.
 
+What writes is imported where it is used: reading a persona, which should feel instant, needs none of it.
+
 Source: docs/spec/model.md §5; docs/spec/persona.md §1a and §7.
 """
 
@@ -9,15 +11,11 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from curator.persona import reading, tracing
-from curator.persona.cadence import due
+from curator.persona import reading
 from substrate.actions.registry import Json, action
 from substrate.errors import AiMemoryError, NotFound, Refused
 from substrate.escape import quote
 from substrate.home import Memory
-from substrate.memory import forgetting, memories
-from substrate.memory.reflections import Reflected
-from substrate.memory.reflections import reflect as write_reflection
 
 if TYPE_CHECKING:
     from curator.persona.similarity import Embed
@@ -42,6 +40,9 @@ def reflect(
     idempotency_key: str | None = None,
 ) -> Json:
     """Write a reflection that rests on other memories and say whether a persona is due by the namespace's cadence."""
+    from curator.persona.cadence import due
+    from substrate.memory import memories, reflections
+
     given: dict[str, Any] = {
         "sources": list(sources),
         "entity_id": entity_id,
@@ -56,11 +57,11 @@ def reflect(
         request = {"reflect": [title, text], **given}
         known = tx.once(idempotency_key, request) if idempotency_key else None
         if known is None:
-            done = write_reflection(tx, memory.caller, title, text, **given)
+            done = reflections.reflect(tx, memory.caller, title, text, **given)
         else:
             row = memories.get(tx, memory.caller, known)
             below = tuple(memories.sources_of(tx, [row.id])[row.id])
-            done = Reflected(row, below, row.mentioned_entity_id, row.reflection_depth)
+            done = reflections.Reflected(row, below, row.mentioned_entity_id, row.reflection_depth)
         return done.wire(done.entity_id is not None and due(tx, done.entity_id, done.row.namespace))
 
 
@@ -75,6 +76,8 @@ def forget(
     keep_supported: bool = False,
 ) -> Json:
     """Erase a memory's text; with ``cascade`` also what rests on it, then draw the personas anew from what is left."""
+    from substrate.memory import forgetting
+
     with memory.write() as tx:
         gone = forgetting.forget(
             tx, memory.caller, id, why, namespace=namespace, cascade=cascade, keep_supported=keep_supported
@@ -155,6 +158,8 @@ def persona_diff(
 @action("persona_why", writes=False)
 def persona_why(memory: Memory, *, entity: str, footnote: int, namespace: str = "global") -> Json:
     """Follow a footnote of the newest persona down to the observations it rests on."""
+    from curator.persona import tracing
+
     with memory.read() as r:
         found = _require(reading.newest(r, memory.caller, entity, namespace), entity, namespace)
         return tracing.why(r, memory.caller, found, footnote).wire()
@@ -163,6 +168,8 @@ def persona_why(memory: Memory, *, entity: str, footnote: int, namespace: str = 
 @action("persona_verify", writes=False)
 def persona_verify(memory: Memory, *, entity: str, namespace: str = "global") -> Json:
     """Hold the newest persona against its claims, its edges and its event."""
+    from curator.persona import tracing
+
     with memory.read() as r:
         found = _require(reading.newest(r, memory.caller, entity, namespace), entity, namespace)
         faults = tracing.check(r, memory.caller, found)

@@ -79,7 +79,8 @@ def html(text: str) -> str:
 
 
 # A character of these opens something in CommonMark, with footnotes, tables and bare addresses as links.
-_MARKDOWN = re.compile(
+# Compiled when a text is first written, not at every start.
+_MARKDOWN = (
     f"({_SPELLED})|([{_CONTROL}{_SURROGATE}{INVISIBLE}])"
     r"|([\\`*_\[\]<~^|]|&(?=[#A-Za-z])|(?:^|(?<= ))#|!$|:(?=//)|(?<=[Ww]{3})\.|^[-+=:>%!;])"
 )
@@ -93,7 +94,7 @@ def markdown(text: str) -> str:
     It opens no footnote, definition, link, image, tag, comment, heading, list, quote, fence, table, rule or entity,
     wherever in the line it stands. Invisible characters are shown as `\u{202e}`. `unescape_markdown` undoes it.
     """
-    return _NUMBERED.sub(r"\1\\\2", _MARKDOWN.sub(_escape_markdown, one_line(text)))
+    return _NUMBERED.sub(r"\1\\\2", re.sub(_MARKDOWN, _escape_markdown, one_line(text)))
 
 
 def unescape_markdown(text: str) -> str:
@@ -141,7 +142,7 @@ def csv_cell(text: str) -> str:
     )
 
 
-_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|conin\$|conout\$|clock\$)(?=\.|$)", re.IGNORECASE)
+_DEVICE = r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|conin\$|conout\$|clock\$)(?=\.|$)"
 _HASH_CHARS = 16
 
 
@@ -155,7 +156,7 @@ def filename(text: str) -> str:
     """
     raw = text.encode("utf-8", "surrogatepass")
     name = quote_from_bytes(raw, safe="").replace("~", "%7E")
-    if name[:1] in (".", "-") or _DEVICE.match(name):
+    if name[:1] in (".", "-") or re.match(_DEVICE, name):
         name = f"%{ord(name[0]):02X}{name[1:]}"
     if name.endswith("."):
         name = f"{name[:-1]}%2E"

@@ -16,7 +16,6 @@ from itertools import islice
 from substrate import limits
 from substrate.errors import Invalid
 from substrate.escape import INVISIBLE, quote
-from substrate.secrets import redact
 
 _SEGMENT = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -224,6 +223,8 @@ def check_offset(value: object, *, field: str = "offset") -> int:
 
 def _shown(value: object) -> str:
     """Show a refused value, without a credential that it may hold."""
+    from substrate.secrets import redact  # only a refusal needs it
+
     return quote(redact(value[: 4 * limits.QUOTE_CHARS]) if isinstance(value, str) else value)
 
 

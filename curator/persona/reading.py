@@ -10,7 +10,7 @@ from typing import Any
 
 from substrate.errors import NotFound
 from substrate.escape import quote
-from substrate.memory import entities
+from substrate.memory import entity_names
 from substrate.scopes import access, namespaces
 from substrate.scopes.caller import Caller
 from substrate.store.model import ClaimRow, MemoryRow, PersonaHeadRow
@@ -144,7 +144,7 @@ def diff(before: Read, after: Read) -> Difference:
 def _place(r: Reader, caller: Caller, entity: str, namespace: str) -> tuple[str, str]:
     path = namespaces.resolve(r, namespace)
     access.check(r, caller, "read_curated", path)
-    return path, entities.resolve(r, entity, path).entity_id
+    return path, entity_names.resolve(r, entity, path).entity_id
 
 
 def _read(r: Reader, caller: Caller, row: MemoryRow) -> Read:

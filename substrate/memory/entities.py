@@ -10,7 +10,6 @@ Source: DESIGN §3; docs/spec/requirements.md S3-27, S3-44.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -20,22 +19,29 @@ from substrate.errors import Conflict, Invalid
 from substrate.escape import quote
 from substrate.identifiers import check_entity_id, check_line, check_name, fold
 from substrate.memory import feed, heads
+from substrate.memory.entity_names import Resolved, ids_of, lookup_paths, registered, resolve, target
 from substrate.memory.references import AMONG, Sight
 from substrate.memory.wire import principal
 from substrate.memory.writing import closed
-from substrate.scopes import access, namespaces, paths
+from substrate.scopes import access, namespaces
 from substrate.scopes.caller import Caller
 from substrate.scopes.rules import Verdict
 from substrate.store.model import AliasRow, EntityRow, MemoryRow, PersonaHeadRow
 from substrate.store.transaction import Reader, Transaction
 
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """An entity: its folded id, and the name to show for it."""
-
-    entity_id: str
-    display: str
+__all__ = [
+    "Merged",
+    "Resolved",
+    "Shown",
+    "add",
+    "alias",
+    "ids_of",
+    "lookup_paths",
+    "merge",
+    "nearest",
+    "resolve",
+    "show",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,34 +67,6 @@ class Merged:
     survivor: str
     retired: tuple[str, ...]
     due: tuple[tuple[str, str], ...]
-
-
-def resolve(r: Reader, raw: str, namespace: str) -> Resolved:
-    """Return the entity a spelling leads to, seen from a namespace; the same at write time and when personas are due.
-
-    The name to show is the registered one, else the spelling given. Raises Invalid for an id out of form.
-    """
-    spelling = check_entity_id(raw)
-    around = lookup_paths(namespace)
-    id = _target(r, fold(spelling), around)
-    row = _registered(r, id, around)
-    return Resolved(id, row.canonical_name if row else spelling)
-
-
-def ids_of(r: Reader, entity_id: str, namespace: str) -> frozenset[str]:
-    """Return every folded id that leads to the entity from this namespace, its own included."""
-    around = lookup_paths(namespace)
-    entity = _target(r, fold(check_entity_id(entity_id)), around)
-    known = fresh = {entity}
-    while fresh:
-        leading = r.query(
-            f"SELECT alias_folded FROM entity_aliases WHERE namespace {AMONG} AND entity_id {AMONG}"
-            f" UNION SELECT entity_id FROM entities WHERE namespace {AMONG} AND merged_into {AMONG}",
-            (around, sorted(fresh), around, sorted(fresh)),
-        )
-        fresh = {id for (id,) in leading} - known
-        known = known | fresh
-    return frozenset(id for id in known if id == entity or _target(r, id, around) == entity)
 
 
 def add(
@@ -199,7 +177,7 @@ def show(r: Reader, caller: Caller, raw: str, *, namespace: str = "global") -> S
     access.check(r, caller, "read_curated", path)
     found = resolve(r, raw, path)
     names = ids_of(r, raw, path)
-    row = _registered(r, found.entity_id, lookup_paths(path))
+    row = registered(r, found.entity_id, lookup_paths(path))
     visible, params = Sight(r, caller).where()
     where = f"namespace = ? AND memory_kind = 'reflection' AND status = 'active' AND mentioned_entity_id {AMONG}"
     head = r.get(PersonaHeadRow, path, found.entity_id)
@@ -229,40 +207,9 @@ def nearest(r: Reader, raw: str, namespace: str, n: int = 3) -> list[str]:
     return get_close_matches(asked, [id for (id,) in known if id != asked], n)
 
 
-def lookup_paths(namespace: str) -> list[str]:
-    """List where names are looked up: the namespace, those it lies in, then `global`."""
-    return list(dict.fromkeys((*paths.chain(namespace), paths.GLOBAL)))
-
-
-def _target(r: Reader, id: str, around: Collection[str]) -> str:
-    """Follow a folded id: one alias, then merges, until the nearest namespace that knows it lets it stand."""
-    hopped = False
-    seen = {id}
-    while True:
-        following = _step(r, id, around, hopped)
-        if following is None or following in seen:
-            return id
-        hopped = True
-        seen.add(following)
-        id = following
-
-
-def _step(r: Reader, id: str, around: Collection[str], hopped: bool) -> str | None:
-    for place in around:
-        if not hopped and (alias := r.get(AliasRow, place, id)):
-            return alias.entity_id
-        if entity := r.get(EntityRow, place, id):
-            return entity.merged_into
-    return None
-
-
-def _registered(r: Reader, id: str, around: Collection[str]) -> EntityRow | None:
-    return next((row for place in around if (row := r.get(EntityRow, place, id))), None)
-
-
 def _registration(tx: Transaction, entity: Resolved, path: str) -> list[EntityRow]:
     """Give the row that registers an entity here, nothing when it is registered here or around."""
-    if _registered(tx, entity.entity_id, lookup_paths(path)):
+    if registered(tx, entity.entity_id, lookup_paths(path)):
         return []
     return [EntityRow(namespace=path, entity_id=entity.entity_id, canonical_name=entity.display, created_at=tx.now)]
 
@@ -274,7 +221,7 @@ def _served_under(tx: Transaction, caller: Caller, id: str, path: str) -> list[P
         head
         for head in found
         if path in lookup_paths(head.namespace)
-        and _target(tx, id, lookup_paths(head.namespace)) != id
+        and target(tx, id, lookup_paths(head.namespace)) != id
         and access.ruling(tx, caller, "write", head.namespace).verdict == Verdict.YES
     ]
 

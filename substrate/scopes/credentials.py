@@ -91,12 +91,18 @@ def revoke(tx: Transaction, caller: Caller, credential_id: str) -> CredentialRow
 
 def valid_keys(r: Reader, principal_id: str) -> list[CredentialRow]:
     """Read a principal's keys that are not revoked, oldest first."""
-    return _valid(r, "principal_id = ? AND kind = 'ed25519'", principal_id)
+    where = "principal_id = ? AND kind = 'ed25519' AND revoked_at IS NULL"
+    return r.select(CredentialRow, where, (principal_id,), order="created_at, id")
+
+
+def of_key(r: Reader, principal_id: str, public_key: str) -> CredentialRow | None:
+    """Find a principal's credential for a public key, unless revoked."""
+    return _presented(r, "principal_id = ? AND public_key = ?", (principal_id, public_key))
 
 
 def by_token(r: Reader, token: str) -> CredentialRow | None:
     """Find the credential a bearer token is for, unless revoked."""
-    return next(iter(_valid(r, "token_sha256 = ?", digest(token))), None)
+    return _presented(r, "token_sha256 = ?", (digest(token),))
 
 
 def of(r: Reader, caller: Caller, principal_id: str) -> list[CredentialRow]:
@@ -110,8 +116,14 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
-def _valid(r: Reader, where: str, value: str) -> list[CredentialRow]:
-    return r.select(CredentialRow, f"{where} AND revoked_at IS NULL", (value,), order="created_at, id")
+def _presented(r: Reader, where: str, params: tuple[str, ...]) -> CredentialRow | None:
+    """Find the credential that proves a caller.
+
+    Only when none is found is the whole store held against the log: a row that an edit hides can deny, never let in.
+    """
+    where += " AND revoked_at IS NULL"
+    found = r.matching(CredentialRow, where, params) or r.select(CredentialRow, where, params)
+    return found[0] if found else None
 
 
 def _held(r: Reader, caller: Caller, principal_id: str) -> PrincipalRow:

@@ -123,7 +123,11 @@ def find(r: Reader, ref: str) -> PrincipalRow | None:
         return None
     if row := r.get(PrincipalRow, ref):
         return row
-    return next(iter(r.select(PrincipalRow, "handle = ?", (ref,))), None) if _HANDLE.fullmatch(ref) else None
+    if not _HANDLE.fullmatch(ref):
+        return None
+    # a handle is never changed, so a row that is there and holds is the one; only absence needs the whole store
+    found = r.matching(PrincipalRow, "handle = ?", (ref,)) or r.select(PrincipalRow, "handle = ?", (ref,))
+    return found[0] if found else None
 
 
 def everyone(r: Reader) -> list[PrincipalRow]:
@@ -162,12 +166,9 @@ def authenticate(r: Reader, ref: str, key: Key, *, project: str | None = None, s
     A key registered for one instance makes that instance. Raises Forbidden otherwise.
     """
     caller = caller_for(r, ref, project=project, session=session)
-    for credential in credentials.valid_keys(r, caller.id):
-        if credential.public_key == key.public and credential.instance in (
-            None,
-            caller.instance or credential.instance,
-        ):
-            return _as_instance(caller, credential)
+    credential = credentials.of_key(r, caller.id, key.public)
+    if credential is not None and credential.instance in (None, caller.instance or credential.instance):
+        return _as_instance(caller, credential)
     raise Forbidden(
         f"the key at hand is no valid key of {quote(ref)}",
         hint="`ai-memory who key` lists and adds keys",

@@ -13,12 +13,26 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from substrate.errors import Invalid
 from substrate.escape import INVISIBLE, line
-from substrate.secrets.rules import CREDENTIAL, PII, RULES, Rule
+
+if TYPE_CHECKING:
+    from substrate.secrets.rules import RULES, Rule
 
 __all__ = ["CREDENTIAL", "PII", "RULES", "Finding", "Rule", "find", "redact", "refuse", "refuse_all"]
+
+CREDENTIAL, PII = "credential", "pii"
+
+
+def __getattr__(name: str) -> Any:
+    """Load the rules when a text is searched: compiling them takes as long as reading a persona."""
+    if name in ("RULES", "Rule"):
+        from substrate.secrets import rules
+
+        return getattr(rules, name)
+    raise AttributeError(name)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -37,6 +51,8 @@ def find(text: str) -> list[Finding]:
     Zero-width and other invisible characters inside a secret do not hide it; positions are those of `text`. The cost
     is linear in the length of the text.
     """
+    from substrate.secrets.rules import RULES
+
     seen, positions = _visible(text)
     lowered = seen.lower()
     found = sorted(
@@ -89,6 +105,8 @@ def refuse_all(fields: Mapping[str, object], *, kinds: Iterable[str] = (CREDENTI
             if finding.kind in wanted and finding.end > len(head):
                 hits.setdefault(field, finding)
     if hits:
+        from substrate.secrets.rules import RULES
+
         described = {rule.name: rule.description for rule in RULES}
         # A field name may come from the caller, so it is shown the way a text is.
         named = ", ".join(f"{line(redact(field))[:40]} ({described[finding.rule]})" for field, finding in hits.items())

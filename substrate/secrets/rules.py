@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from substrate.secrets import values
+from substrate.secrets import CREDENTIAL, PII, values
 
-CREDENTIAL, PII = "credential", "pii"
 REACH = 80  # characters after an introducing word in which its secret is looked for
 _STOP = re.compile(r"\n|(?<=[.!?])\s")
 
