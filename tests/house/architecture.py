@@ -246,14 +246,15 @@ def tests_do_not_sleep(root: Path) -> list[str]:
 
 def texts_speak_of_the_product(root: Path) -> list[str]:
     """Look for paths of one machine, and for words about how the work is organised, in every text file."""
+    made = {"__pycache__", "build", "dist"}
     found = []
-    for path in sorted(root.rglob("*")):
-        parts = path.relative_to(root).parts
-        made = any(part in {"__pycache__", "build", "dist"} or part.startswith(".") for part in parts)
-        if not path.is_file() or (made and parts[0] != ".ci"):
+    for top in sorted(root.iterdir()):
+        if top.name in made or (top.name.startswith(".") and top.name != ".ci"):
             continue
-        text = path.read_text(encoding="utf-8", errors="replace")
-        found += [f"{'/'.join(parts)}: {match.group()}" for match in WORDS.finditer(text)]
+        for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if path.is_file() and not made & set(path.parts):
+                text = path.read_text(encoding="utf-8", errors="replace")
+                found += [f"{path.relative_to(root)}: {match.group()}" for match in WORDS.finditer(text)]
     return found
 
 
