@@ -28,7 +28,8 @@ _POLL_S = 0.001
 class Baton:
     """Hold the file for one operation at a time and pass it on.
 
-    ``opened`` runs each time the file was taken, ``closing`` before it is given up; both while it is held.
+    ``opened`` runs each time the file was taken, ``closing`` before it is given up; both while it is held. ``closing``
+    must not fail: what it follows is done.
     """
 
     def __init__(
