@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cli import show
 from substrate.errors import Unavailable
-from substrate.escape import html, line, mermaid_label
+from substrate.escape import html, mermaid_label
 
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _CHARS = 210, 46, 30, 80, 30
 _FILL = {"persona": "#f6d8ae", "reflection": "#cfe3f5", "observation": "#e4efdb"}
@@ -18,7 +19,8 @@ def mermaid(found: Mapping[str, Any]) -> str:
     names = {row["id"]: f"n{number}" for number, row in enumerate(found["nodes"])}
     lines = ["graph TD"]
     for row in found["nodes"]:
-        lines.append(f'  {names[row["id"]]}["{mermaid_label(_label(row))}"]')
+        label = mermaid_label(f"{show.author(row['by'])}: {_label(row)}")
+        lines.append(f'  {names[row["id"]]}["{label}"]')
     for edge in found["links"]:
         lines.append(f"  {names[edge['source_id']]} -->|{edge['relation']}| {names[edge['target_id']]}")
     return "\n".join(lines)
@@ -68,15 +70,18 @@ def _level(row: Mapping[str, Any]) -> int:
 
 
 def _label(row: Mapping[str, Any]) -> str:
-    text = line(row.get("title") or row.get("content") or "(forgotten)")
-    return text if len(text) <= _CHARS else text[: _CHARS - 1] + "…"
+    return show.clipped(row.get("title") or row.get("content") or "(forgotten)", _CHARS)
+
+
+def _head(row: Mapping[str, Any]) -> str:
+    return show.clipped(f"{row['memory_kind']} by {show.author(row['by'])}", _CHARS)
 
 
 def _node(row: Mapping[str, Any], x: float, y: float) -> str:
     fill = _FILL.get(row["memory_kind"], "#eee")
     return (
         f'<g><rect x="{x:.0f}" y="{y:.0f}" width="{_WIDTH}" height="{_HEIGHT}" rx="6" fill="{fill}" stroke="#777"/>'
-        f'<text x="{x + 8:.0f}" y="{y + 18:.0f}" font-weight="bold">{row["memory_kind"]}</text>'
+        f'<text x="{x + 8:.0f}" y="{y + 18:.0f}" font-weight="bold">{html(_head(row))}</text>'
         f'<text x="{x + 8:.0f}" y="{y + 35:.0f}">{html(_label(row))}</text></g>'
     )
 

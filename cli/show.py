@@ -74,11 +74,16 @@ def clipped(text: str, most: int = 80) -> str:
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
+def summary(row: Answer) -> str:
+    """Who wrote a memory, and its title or its first words."""
+    return f"{author(row['by'])}: {clipped(row.get('title') or row.get('content') or '(forgotten)')}"
+
+
 def listed(found: Answer) -> str:
     """A page of memories, one a line, and how many there are."""
     rows = [
-        f"{row['id']}  {row['memory_kind'][:4]}  {row['created_at'][:10]}  {author(row['by'])}"
-        f"  {clipped(row.get('title') or row.get('content') or '(forgotten)')}"
+        f"{row['id']}  {row['memory_kind']:<11}  {row['created_at'][:10]}  {summary(row)}"
+        + ("" if row["status"] == "active" else f"  ({row['status']})")
         for row in found["items"]
     ]
     return "\n".join([*rows, f"{len(found['items'])} of {found['total']}"])
@@ -124,7 +129,7 @@ def persona(found: Answer) -> str:
     top = "> Stale: a reflection it cites is no longer active. Regenerate it.\n\n" if shown["stale"] else ""
     weakest = envelope.get("attest_weakest")
     foot = (
-        f"\n<!-- version {shown['version']} of {shown['generated_at'][:10]}, {shown['model']},"
+        f"\n<!-- version {shown['version']} of {shown['generated_at'][:10]}, by the {shown['model']} curator,"
         f" attestation {shown['attest_level']} (weakest {weakest}) -->"
     )
     return top + terminal(shown["body_md"].rstrip("\n")) + "\n" + foot
@@ -195,19 +200,19 @@ def paths(found: Answer) -> str:
 
 def graph(found: Answer) -> str:
     """The memories around one and the links between them."""
-    rows = [
-        f"{row['id']}  {row['memory_kind'][:4]}  {clipped(row.get('title') or row.get('content') or '')}"
-        for row in found["nodes"]
-    ]
+    rows = [f"{row['id']}  {row['memory_kind']:<11}  {summary(row)}" for row in found["nodes"]]
     rows += [f"{row['source_id']} -{row['relation']}-> {row['target_id']}" for row in found["links"]]
+    if found["left_out"]:
+        rows.append("there are more; --depth and --relation ask for fewer")
     return "\n".join(rows)
 
 
 def timeline(found: Answer) -> str:
     """Moments, one a line, oldest first."""
     return "\n".join(
-        f"{moment['at'][:16]}  {moment['what']:<11}  {moment['id']}"
+        f"{moment['at'][:16]}  {moment['what']:<11}  {line(moment['id'])}"
         + (f"  {line(moment['other'])}" if moment.get("other") else "")
+        + (f"  by {line(moment['by'])}" if moment.get("by") else "")
         + (f"  {clipped(moment['title'])}" if moment.get("title") else "")
         for moment in found["moments"]
     )
@@ -217,7 +222,7 @@ def impact(found: Answer) -> str:
     """What would fall."""
     lines = []
     for key, what in (("wordings", "itself"), ("memories", "rests on it"), ("personas", "persona version")):
-        lines += [f"{what}: {row['id']}  {clipped(row.get('title') or row.get('content') or '')}" for row in found[key]]
+        lines += [f"{what}: {row['id']}  {summary(row)}" for row in found[key]]
     lines += [f"claim: {clipped(claim['text'] or '', 100)}" for claim in found["claims"]]
     lines += [
         f"persona drawn anew: {line(place['entity_id'])} in {line(place['namespace'])}" for place in found["entities"]
