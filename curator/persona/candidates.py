@@ -26,6 +26,7 @@ CITED: Final = 6  # sources one claim cites at most: the leading one and the new
 SAME_WORDS: Final = 0.8  # share of a sentence's content words another must hold to say the same
 SAME: Final = 0.8  # cosine it must reach as well
 PART: Final = 0.6  # likeness at which a sentence that another states in full is one too many
+PART_SHARED: Final = 0.4  # the same as overlap of words
 PART_WORDS: Final = 2  # content words it must have more than, the entity's name among them
 TWINS: Final = 0.92  # cosine at which two sentences are one too many, unless a value tells them apart
 TWINS_WORDS: Final = 0.75  # the same as Jaccard of their stems, without an embedder
@@ -84,8 +85,10 @@ def states(other: str, text: str) -> bool:
 
 def twins(one: str, other: str, close: float, embedded: bool) -> bool:
     """Tell whether two sentences say so nearly the same that a portrait wants only one of them."""
-    shorter, longer = sorted((one, other), key=words.count)
-    if close >= PART and len(words.stems(shorter)) > PART_WORDS and states(longer, shorter):
+    if close < (PART if embedded else PART_SHARED):
+        return False
+    shorter, longer = sorted((one, other), key=len)
+    if len(words.stems(shorter)) > PART_WORDS and states(longer, shorter):
         return True
     near = close >= TWINS if embedded else words.likeness(words.stems(one), words.stems(other)) >= TWINS_WORDS
     return near and (

@@ -33,7 +33,7 @@ _RESIDENCE = re.compile(
     r"(?:\s+(?!to\b|in\b|at\b)\w+){0,3}?(?:\s+from\s+[\w' -]+?)?\s+(?:to|in|at)\s+((?:the\s+)?[^\W\da-z_][\w'-]*)"
 )
 _WORKPLACE = re.compile(
-    r"\b(?:works?|working|employed)\b(?:\s+[\w-]+){0,5}?\s+(?:at|for)\s+((?:the\s+)?[^\W\da-z_][\w'-]*)"
+    r"\b(?:works?|working|employed)\b(?!\s+on\b)(?:\s+[\w-]+){0,5}?\s+(?:at|for)\s+((?:the\s+)?[^\W\da-z_][\w'-]*)"
 )
 _COPULA = re.compile(r"^(.{3,60}?)\s+(?:is|are|was|were|will be|has been)\s+(?:now\s+|no longer\s+)?(.+)$")
 

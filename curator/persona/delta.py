@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curator.persona.similarity import Embed
 
 CHANGES: Final = 4  # changes shown at most, the newest
-CHANGE_WORDS: Final = 60  # words of one change at most
+CHANGE_WORDS: Final = 50  # words of one change at most
 
 
 def keep(
@@ -47,13 +47,14 @@ def changed(
 ) -> list[tuple[str, tuple[str, ...]]]:
     """Answer text and sources of each change: those shown before, then the new (older, newer) pairs.
 
-    Oldest change first; above CHANGES the oldest go. A pair too long to be read is not shown.
+    Of several that one newer sentence takes back the latest is shown. Oldest change first; above CHANGES the oldest
+    go. A pair too long to be read is not shown.
     """
-    found = {tuple(claim.sources): claim.text for claim in kept}
+    found = {claim.sources[-1]: (claim.text, claim.sources) for claim in kept}
     for older, newer in pairs:
         before, after = by_id[older.sources[0]], by_id[newer.sources[0]]
         text = f"On {before.spoken_date()}: {older.text} On {after.spoken_date()}: {newer.text}"
         if words.count(text) <= CHANGE_WORDS:
-            found.setdefault((before.id, after.id), text)
-    ordered = sorted(found.items(), key=lambda item: (by_id[item[0][-1]].order, item[0]))
-    return [(text, sources) for sources, text in ordered[-CHANGES:]]
+            found[after.id] = (text, (before.id, after.id))
+    newest = sorted(found, key=lambda id: by_id[id].order)[-CHANGES:]
+    return [found[id] for id in newest]

@@ -13,7 +13,7 @@ from curator.persona import changes, delta, headings, markdown, similarity, word
 from curator.persona.candidates import Candidate, cited, gather, supported, twins
 from curator.persona.claims import Claim, Composition, Draft, Previous
 from curator.persona.cluster import Cluster, communities
-from curator.persona.salience import Portrait
+from curator.persona.salience import Portrait, size
 from curator.persona.sections import Layout, outgrown
 from curator.persona.sentences import Rank
 from curator.persona.source import Source, in_order
@@ -22,9 +22,8 @@ from substrate.limits import PERSONA_WORDS_MAX, PERSONA_WORDS_MIN
 if TYPE_CHECKING:
     from curator.persona.similarity import Embed, Matrix
 
-BODY_WORDS: Final = 462  # words aimed at: even with each bullet and hash counted as a word it stays under the bound
-HEADING_WORDS: Final = 20  # of these, kept free for the headings
-ENOUGH: Final = PERSONA_WORDS_MIN + 20  # words up to which sentences that stand less well are used
+HEADINGS: Final = 25  # words kept free for the headings, their marks included
+ENOUGH: Final = PERSONA_WORDS_MIN + 50  # size of a body up to which sentences that stand less well are used
 NEWCOMERS: Final = 2  # claims from new sources that enter a full body whatever their salience
 MOST: Final = 2_500  # candidates weighed at most, the newest; 400 reflections hold about 900
 
@@ -139,11 +138,11 @@ def _choose(
     standing = [at for claim in _standing(kept) if (at := place[claim.text]) not in barred]
     free = [at for at, candidate in enumerate(pool) if at not in barred and candidate.rank < Rank.DEFINITE]
     new = [at for at in free if not base.sources.issuperset(pool[at].sources)]
-    around = words.count(name) + HEADING_WORDS + sum(words.count(text) for text, _ in changed)
-    room = min(PERSONA_WORDS_MAX - around, max(BODY_WORDS - around, portrait.length(standing)))
-    chosen = portrait.fill(
-        portrait.fitted(standing, room), new, room, clash=clash, guarded=NEWCOMERS if standing else 0
-    )
+    headed = sum(size(section.heading) for section in kept.sections)
+    around = size(name) + max(HEADINGS, headed) + sum(size(text) for text, _ in changed)
+    room = PERSONA_WORDS_MAX - around
+    guarded = NEWCOMERS if standing else 0
+    chosen = portrait.fill(portrait.fitted(standing, room), new, room, clash=clash, guarded=guarded)
     chosen = portrait.fill(chosen, free, room, clash=clash, evict=False)
     rest = [at for at in range(len(pool)) if at not in barred]
     return portrait.fill(chosen, rest, ENOUGH - around, clash=clash, evict=False)

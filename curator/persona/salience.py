@@ -31,9 +31,14 @@ if TYPE_CHECKING:
 TALK_WEIGHT: Final = 0.4  # of a sentence that tells how somebody spoke or felt, as a matter to be stated
 PASSING_WEIGHT: Final = 0.4  # of a sentence tied to its day ("recently"), as one of those on top
 TALK_WORTH: Final = 0.75  # of the same, as a claim
-RANK_WEIGHT: Final = {Rank.NAMED: 1.0, Rank.ALONE: 0.4, Rank.DEFINITE: 0.2}
+RANK_WEIGHT: Final = {Rank.NAMED: 1.0, Rank.ALONE: 0.3, Rank.DEFINITE: 0.2}
 RECENCY: Final = 0.2  # how much more the newest source weighs than the oldest
 DECIMALS: Final = 9  # of a comparison, so that the last bits of a sum decide nothing
+
+
+def size(text: str) -> int:
+    """Answer the room a line takes: its words, and one for its bullet, which simple counters take for a word."""
+    return words.count(text) + 1
 
 
 class Portrait:
@@ -46,29 +51,29 @@ class Portrait:
         import numpy as np
 
         self.reach = np.asarray(reach, np.float64)
-        self.words = np.array([words.count(candidate.text) for candidate in candidates], np.float64)
+        self.size = np.array([size(candidate.text) for candidate in candidates], np.float64)
         self.weight = _weights(candidates, by_id)
         self.lasting = np.array([_lasting(candidate.text) for candidate in candidates])
-        self.worth = np.array([_worth(candidate) for candidate in candidates]) / np.maximum(self.words, 1.0)
+        self.worth = np.array([_worth(candidate) for candidate in candidates]) / self.size
 
     def statements(self) -> Vector:
         """Answer how much each candidate states by itself; less where it tells a word spoken or a passing moment."""
-        stated: Vector = self.gains([]) * self.words * self.lasting
+        stated: Vector = self.gains([]) * self.size * self.lasting
         return stated
 
     def length(self, chosen: Sequence[int]) -> float:
-        """Answer how many words the chosen have together."""
-        return float(self.words[list(chosen)].sum())
+        """Answer the size of the chosen together."""
+        return float(self.size[list(chosen)].sum())
 
     def gains(self, chosen: Sequence[int]) -> Vector:
-        """Answer for every candidate, per word, what it would add to the chosen."""
+        """Answer for every candidate, for its size, what it would add to the chosen."""
         import numpy as np
 
         said = self.reach[list(chosen)].max(axis=0) if chosen else np.zeros(len(self.weight))
         return np.round(np.maximum(self.reach - said, 0.0) @ self.weight * self.worth, DECIMALS)
 
     def losses(self, chosen: Sequence[int]) -> Vector:
-        """Answer for each of the chosen, per word, what would go unsaid without it."""
+        """Answer for each of the chosen, for its size, what would go unsaid without it."""
         import numpy as np
 
         rows = self.reach[list(chosen)]

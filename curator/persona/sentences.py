@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 from typing import Final
 
 from curator.persona import words
@@ -22,6 +23,7 @@ from curator.persona.vocabulary import (
     PERSONAL,
     PRONOUNS,
     SPEAKER,
+    THIRD,
 )
 
 JOINED_WORDS: Final = 40  # words up to which a dependent sentence is joined to the one before
@@ -40,10 +42,16 @@ _ABBREVIATION = re.compile(
 _LABELLED = re.compile(r"^[^\W\d_][\w '’/&()+-]{1,48}:\s")
 
 
+_POINTING = re.compile(
+    r"\b(?:this|these)\s+(?!week|weekend|month|year|morning|afternoon|evening|summer|winter|spring|autumn|time|is|are|was)\w",
+    re.IGNORECASE,
+)
+
+
 class Rank(IntEnum):
     """Say how well a sentence stands alone: the lower, the better."""
 
-    NAMED = 0  # names the entity
+    NAMED = 0  # names the entity, or leaves it out where only it can be meant
     ALONE = 1  # needs no antecedent
     DEFINITE = 2  # speaks of "the …" as if it were known, or is a label with a value: only where the body is short
 
@@ -96,7 +104,7 @@ def _split(line: str) -> Iterator[str]:
             continue
         yield _ended(piece)
         start = match.end()
-    if line[start:].strip():
+    if line[start:].strip() and not line.endswith((":", "：")):  # what only opens a list says nothing
         yield _ended(line[start:])
 
 
@@ -105,7 +113,7 @@ def _open(piece: str) -> bool:
 
 
 def _ended(piece: str) -> str:
-    piece = piece.strip()
+    piece = _BULLET.sub("", piece.strip())
     bare = piece.rstrip("”\"’')]」』）* ")
     if bare and bare[-1] in ".!?…。！？؟۔।":
         return piece
@@ -117,7 +125,7 @@ def rank_of(sentence: str, name: str) -> Rank | None:
     found = words.folded(sentence)
     if not found or (len(found) < 2 and words.count(sentence) < 2) or _dependent(sentence):
         return None
-    named = words.mentions(sentence, name) or (found[0] == "user" or found[:2] == ("the", "user"))
+    named = words.mentions(sentence, name) or "user" in found
     if _spoken(sentence) or (not named and _unbound(found)):
         return None
     if _LABELLED.match(sentence) and not sentence.startswith(name):
@@ -126,17 +134,22 @@ def rank_of(sentence: str, name: str) -> Rank | None:
         early = words.mentions(" ".join(words.words(sentence)[:NAME_WITHIN]), name)
         if found[0] == "the" and found[1:2] != ("user",) and not early:
             return Rank.DEFINITE
-        if any(word == "the" and ANAPHORIC_NOUNS & {*found[at + 1 : at + 3]} for at, word in enumerate(found)):
+        if _POINTING.search(sentence) or any(
+            word == "the" and ANAPHORIC_NOUNS & {*found[at + 1 : at + 3]} for at, word in enumerate(found)
+        ):
             return Rank.DEFINITE
-        if not named and not _has_verb(found):
+        if found[0] in THIRD and not named:
+            return Rank.NAMED
+        participle = found[0].endswith("ing") and AUXILIARIES.isdisjoint(found)
+        if participle or (not named and (len(found) < 3 or not _has_verb(found))):
             return Rank.DEFINITE
     return Rank.NAMED if named else Rank.ALONE
 
 
 def _dependent(sentence: str) -> bool:
     """Tell whether the sentence opens with a word that points back."""
-    found = words.words(sentence)
-    return bool(found) and words.plain(found[0]) in DANGLING
+    found = words.folded(sentence)
+    return bool(found) and (found[0] in DANGLING or found[0].startswith(("他", "她", "它", "这", "那", "彼", "彼女")))
 
 
 def _spoken(sentence: str) -> bool:
@@ -149,18 +162,17 @@ def _unbound(found: Sequence[str]) -> bool:
     for at, word in enumerate(found):
         if word in PRONOUNS:
             before = {other for other in found[:at] if words.stems(other)}
-            return len(before) < 2 or (word in PERSONAL and not _person(found[:at]))
+            return len(before) < 2 or (word in PERSONAL and found[0] not in THIRD)
     return False
 
 
-def _person(found: Sequence[str]) -> bool:
-    return found[0].endswith("s") and found[0] not in AUXILIARIES
-
-
 def _has_verb(found: Sequence[str]) -> bool:
-    return any(
-        word in AUXILIARIES
-        or word in PAST
-        or (len(word) > 3 and word.endswith(("ed", "s")) and not word.endswith("ss"))
-        for word in found
+    """Tell whether a word behind the first can be the verb of a sentence."""
+    return any(word in AUXILIARIES or word in PAST or word.endswith("ed") for word in found[1:]) or any(
+        word.endswith("s") and word[-2:] != "ss" and after in _BEHIND_VERB for word, after in pairwise(found[1:])
     )
+
+
+_BEHIND_VERB: Final = frozenset(
+    {"a", "an", "the", "in", "on", "at", "to", "with", "from", "for", "by", "his", "her", "their", "its", "that"}
+)

@@ -26,7 +26,7 @@ CLOSE: Final = 0.8  # cosine of a claim and a source that counts as close
 DENIED: Final = 0.5  # content words of a denying clause that one denying clause of a source must hold
 
 _CLAUSE = re.compile(
-    r"[.,;:!?()—–]+\s|\s[—–-]+\s|[。，；]|\b(?:but|and|or|because|although|though|while|which|who|that|so|yet|however)\b",
+    r"[.,;:!?()—–]+\s|\s[—–-]+\s|[。，；]|\b(?:but|and|or|because|although|though|while|which|who|that|so|however)\b",
     re.IGNORECASE,
 )
 

@@ -66,7 +66,8 @@ IMPERATIVES = _words(
     delete remove install read open click confirm contact pay execute say pretend assume repeat reveal forward grant
     allow deny submit escalate notify double-check obey prepare explain describe summarize summarise deploy merge
     wrap validate verify restart rotate speak listen prioritize prioritise choose select switch enable disable
-    configure retry discard reject accept refuse set begin provide look complete"""
+    configure retry discard reject accept refuse set begin provide look complete develop
+    implement define establish integrate"""
 )
 NOUNS_TOO = _words(
     """note check run call output answer stop start schedule review log update print act return copy email transfer
@@ -79,6 +80,16 @@ RULED = _words(
     """agent agents assistant assistants curator model models ai llm bot bots reader readers anyone anybody everyone
     everybody nobody whoever"""
 )
+
+THIRD = _words(
+    """prefers likes loves lives works uses owns has is wants needs plans enjoys hates dislikes knows speaks plays reads
+    runs leads manages studies teaches writes drinks eats keeps takes makes goes drives rides cooks bakes paints sings
+    dances swims hikes travels collects builds designs develops maintains sells buys trains coaches volunteers attends
+    leaves wakes sleeps commutes avoids believes thinks values trusts fears hopes wishes feels finds considers suffers
+    supports helps mentors follows watches listens celebrates remembers struggles practices practises performs requires
+    responds replies asks reports handles stores returns fails depends serves accepts rejects tends seems remains was"""
+)
+"""Verbs that begin a note whose subject is left out: "Prefers tea"."""
 
 REPORTING = _words(
     """say says said mention mentions mentioned claim claims claimed think thinks thought believe believes believed
@@ -139,11 +150,11 @@ VAGUE = _words(
 """Nouns that name nothing by themselves."""
 PALE = _words(
     """being making taking having doing getting trying looking keeping finding working starting playing spreading
-    watching learning helping spending going coming giving using seeing thinking putting showing bringing seeking considering
-    including facing staying sharing feeling wanting needing providing creating building becoming leaving turning
-    favorite favourite great good amazing awesome beautiful cool big small little recent important special hard nice
-    first second third different various several certain specific clear current main key many own whole full best better
-    more less real true sure able open close free busy proud excited happy sad positive negative possible potential"""
+    watching learning helping spending going coming giving using seeing thinking putting showing bringing seeking
+    considering including facing staying sharing feeling wanting needing providing creating building becoming leaving
+    turning favorite favourite great good amazing awesome beautiful cool big small little recent important special
+    hard nice first second third different various several certain specific clear current main key many own whole full best
+    better more less real true sure able open close free busy proud excited happy sad positive negative possible potential"""
 )
 """Words that stand before a noun, or look like one, and say too little for a heading."""
 FAMILIAR = _words(

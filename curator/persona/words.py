@@ -36,6 +36,7 @@ def folded(text: str) -> tuple[str, ...]:
     return tuple(map(plain, words(text)))
 
 
+@lru_cache(maxsize=CACHED)
 def count(text: str) -> int:
     """Count words as a reader does: by spaces, and letter by letter in scripts that set none."""
     total = 0
