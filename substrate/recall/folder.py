@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from audit import files
-from substrate.errors import Conflict, NotFound, Unavailable
+from substrate.errors import NotFound, Unavailable
 from substrate.recall import container
 from substrate.recall.container import Damaged
 from substrate.recall.segment import Segment
@@ -43,12 +43,8 @@ def index_key(home: Path) -> bytes:
     with suppress(NotFound):
         return files.read(path, _KEY_BYTES)
     key = secrets.token_bytes(_KEY_BYTES)
-    try:
+    with suppress(Unavailable):
         files.create(path, key)
-    except Conflict:  # another process was faster
-        return files.read(path, _KEY_BYTES)
-    except Unavailable:
-        return key
     return key
 
 

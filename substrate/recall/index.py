@@ -29,7 +29,7 @@ BATCH = 500  # rows read at a time while the store's file is held
 TAIL = 64  # documents a process keeps to itself before it writes them to a file
 STALE = 1_000  # events the files may lie behind when nothing else asks for writing
 AGAIN = 20_000  # events behind which everything is indexed again: reading rows is then cheaper than reading events
-ENCODED = 64  # texts encoded before their vectors are written
+ENCODED = 256  # texts encoded before their vectors are written
 
 
 class Index:
@@ -37,7 +37,8 @@ class Index:
 
     def __init__(self, db: Database) -> None:
         self._folder = db.home / folder.NAME
-        self._key = folder.index_key(db.home)
+        with db.read():
+            self._key = folder.index_key(db.home)
         self._lock = threading.RLock()
         self._state = State()
         self._seen = ""

@@ -12,6 +12,11 @@ from substrate.store.transaction import Reader
 
 NAME_WORDS = 5  # words a name may have to be found in a query
 _AMONG = "IN (SELECT unnest(?::TEXT[]))"
+_CALLED = f"(entity_id {_AMONG} OR lower(canonical_name) {_AMONG})"
+_REGISTERED = f"""
+    SELECT 1 FROM entity_aliases WHERE namespace {_AMONG} AND alias_folded {_AMONG}
+    UNION ALL SELECT 1 FROM entities WHERE namespace {_AMONG} AND {_CALLED} LIMIT 1
+"""
 
 
 def named(r: Reader, corpus: Corpus, query: str, namespaces: Collection[str]) -> tuple[frozenset[str], bool]:
@@ -38,15 +43,14 @@ def _spans(parts: list[str]) -> set[str]:
 def _leading(r: Reader, spoken: Collection[str], namespaces: Collection[str]) -> dict[str, bool]:
     """Return names for the entities the spoken names lead to; True for the spoken names that are registered."""
     names, paths = sorted(spoken), sorted(namespaces)
-    aliases = r.select(AliasRow, f"namespace {_AMONG} AND alias_folded {_AMONG}", (paths, names))
-    by_name = f"namespace {_AMONG} AND (entity_id {_AMONG} OR lower(canonical_name) {_AMONG})"
-    entities = r.select(EntityRow, by_name, (paths, names, names))
-    goals = {row.entity_id for row in aliases} | {row.merged_into or row.entity_id for row in entities}
-    if not goals:
+    if not r.query(_REGISTERED, (paths, names, paths, names, names)):
         return {}
-    also = r.select(AliasRow, f"namespace {_AMONG} AND entity_id {_AMONG}", (paths, sorted(goals)))
-    merged = r.select(EntityRow, f"namespace {_AMONG} AND merged_into {_AMONG}", (paths, sorted(goals)))
-    led = dict.fromkeys(goals | {row.alias_folded for row in also} | {row.entity_id for row in merged}, False)
+    aliases = r.select(AliasRow, f"namespace {_AMONG} AND alias_folded {_AMONG}", (paths, names))
+    entities = r.select(EntityRow, f"namespace {_AMONG} AND {_CALLED}", (paths, names, names))
+    goals = sorted({row.entity_id for row in aliases} | {row.merged_into or row.entity_id for row in entities})
+    also = r.select(AliasRow, f"namespace {_AMONG} AND entity_id {_AMONG}", (paths, goals))
+    merged = r.select(EntityRow, f"namespace {_AMONG} AND merged_into {_AMONG}", (paths, goals))
+    led = dict.fromkeys([*goals, *(row.alias_folded for row in also), *(row.entity_id for row in merged)], False)
     called = {row.alias_folded for row in aliases} | {row.entity_id for row in entities}
     return led | dict.fromkeys(called | {row.canonical_name.lower() for row in entities}, True)
 

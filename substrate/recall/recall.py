@@ -14,7 +14,6 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from substrate import limits
-from substrate.errors import Integrity
 from substrate.recall import embedding, fusion, index, links
 from substrate.recall.answer import Arm, Hit, Recall, fitted
 from substrate.recall.corpus import Corpus, View
@@ -159,6 +158,11 @@ class _Search:
         self.scores = fusion.personas_first(self.scores, personas, reflections, self.evidence, self.only_named)
         return fusion.ranked(self.scores, self.evidence & self.readers.wanted(self.view))[: self.question.max_hits]
 
+    def hit(self, number: int, row: MemoryRow, text: str) -> Hit:
+        """Return the hit a document is, with what each arm that found it gave."""
+        arms = {name: float(scores[number]) for name, scores in self.found.items() if scores[number]}
+        return Hit(row, float(self.scores[number]), arms, text)
+
     def _named(self, kind: str) -> Bools:
         return self.about & self.view.where("kind", lambda label: label == kind)
 
@@ -189,28 +193,20 @@ def _corpus(
 
 
 def _answer(r: Reader, search: _Search, arms: dict[str, Arm]) -> Recall:
-    numbers = search.best()
-    rows = _rows(r, [search.view.id(number) for number in numbers])
-    shown = [(number, row) for number, row in zip(numbers, rows, strict=True) if _still(row, search.readers)]
-    texts = fitted([row for _, row in shown], int(search.question.chars or 0))
-    hits = tuple(
-        Hit(
-            row, float(search.scores[number]), {a: float(s[number]) for a, s in search.found.items() if s[number]}, text
-        )
-        for (number, row), text in zip(shown, texts, strict=False)
-    )
+    numbers = {search.view.id(number): number for number in search.best()}
+    shown = [row for row in _rows(r, list(numbers)) if _still(row, search.readers)]
+    texts = fitted(shown, int(search.question.chars or 0))
+    hits = tuple(search.hit(numbers[row.id], row, text) for row, text in zip(shown, texts, strict=False))
     return Recall(hits, arms, len(shown) - len(hits))
 
 
 def _rows(r: Reader, names: Sequence[str]) -> list[MemoryRow]:
-    """Read these memories, verified, in this order; one that is gone without an event is `Integrity`."""
+    """Read these memories, verified, in this order; what an event removed since is left out.
+
+    Raises Integrity for one that was edited, or is gone without an event.
+    """
     found = {row.id: row for row in r.select(MemoryRow, "id IN (SELECT unnest(?::TEXT[]))", (list(names),))}
-    rows = [found.get(name) or r.get(MemoryRow, name) for name in names]
-    if None in rows:
-        lost = names[rows.index(None)]
-        raise Integrity(
-            f"memories {lost} is indexed and not in the store", hint="run `ai-memory audit verify`", id=lost
-        )
+    rows = (found.get(name) or r.get(MemoryRow, name) for name in names)
     return [row for row in rows if row is not None]
 
 

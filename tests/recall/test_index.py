@@ -183,6 +183,32 @@ def test_a_row_that_was_edited_in_place_loses_its_old_terms(house: House) -> Non
     assert b"flamingo" not in b"".join(stored(house).values())
 
 
+def test_vectors_of_memories_that_stay_are_kept_when_one_is_forgotten(house: House, encoder: WordVectors) -> None:
+    many(house, 3)
+    gone = house.remember("A pelican.")
+    index.of(house.db).encode(house.db, encoder)
+    house.forget(gone)
+    assert index.of(house.db).encode(house.db, encoder) == 0
+    assert len(encoder.encoded) == 4
+    assert [len(part.vectors) for part in index.of(house.db).catch_up(house.db).vectors] == [3]
+
+
+def test_the_last_memory_takes_its_vector_file_with_it(house: House, encoder: WordVectors) -> None:
+    row = house.remember("A pelican.")
+    index.of(house.db).encode(house.db, encoder)
+    house.forget(row)
+    assert index.of(house.db).catch_up(house.db).vectors == ()
+    assert list(stored(house)) == ["manifest"]
+
+
+def test_a_process_that_was_slower_takes_over_what_the_faster_one_wrote(house: House) -> None:
+    many(house, index.TAIL)
+    slow, fast = index.Index(house.db), index.Index(house.db)
+    state = slow.catch_up(house.db, progress=lambda *_: fast.catch_up(house.db) and None)
+    assert state.code == fast.catch_up(house.db).code
+    assert sum(len(part.segment) for part in state.parts) == index.TAIL
+
+
 def test_erase_deletes_the_folder_and_the_next_recall_builds_it(house: House) -> None:
     many(house, index.TAIL)
     found = scores(house, "heron")
@@ -294,11 +320,11 @@ def test_what_a_crash_left_is_swept_and_never_read(house: House) -> None:
 
 
 @contextmanager
-def no_room() -> Iterator[None]:
-    """Let no file of this process grow, as on a full disk."""
+def no_room(left: int = 64) -> Iterator[None]:
+    """Let no file of this process grow beyond some bytes, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (64, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (left, before[1]))
     try:
         yield
     finally:
@@ -344,6 +370,12 @@ def test_an_unsigned_store_keeps_a_key_of_its_own_in_the_folder(tmp_path: Path) 
     db.close()
 
 
+def test_where_no_key_can_be_kept_the_process_has_its_own(tmp_path: Path) -> None:
+    with no_room(16):
+        assert len(folder.index_key(tmp_path / "home")) == 32
+    assert not (tmp_path / "home" / "index" / "key").exists()
+
+
 def test_a_folder_that_others_can_write_is_refused(house: House) -> None:
     from substrate.errors import Integrity
 
@@ -368,6 +400,7 @@ def test_erasing_what_cannot_be_erased_says_so(house: House) -> None:
 WRITER = """
 import sys
 from pathlib import Path
+from substrate.memory import memories
 from substrate.recall.recall import recall
 from substrate.scopes.caller import Caller
 from substrate.store.database import Database
@@ -401,7 +434,7 @@ def test_processes_that_index_at_once_lose_nothing(house: House) -> None:
 
 
 def test_an_interrupted_run_of_encoding_goes_on_where_it_stopped(house: House) -> None:
-    many(house, 3 * index.ENCODED)
+    many(house, 3 * index.ENCODED // 2)
     encoder, seen = WordVectors(), []
 
     def stop(what: str, done: int, of: int) -> None:
@@ -411,10 +444,10 @@ def test_an_interrupted_run_of_encoding_goes_on_where_it_stopped(house: House) -
 
     with pytest.raises(KeyboardInterrupt):
         index.of(house.db).encode(house.db, encoder, progress=stop)
-    assert seen[-1] == ("encoding", index.ENCODED, 3 * index.ENCODED)
+    assert seen[-1] == ("encoding", index.ENCODED, 3 * index.ENCODED // 2)
     index._open.pop(house.db)
     assert index.of(house.db).encode(house.db, encoder) == 0
-    assert len(encoder.encoded) == len(set(encoder.encoded)) == 3 * index.ENCODED
+    assert len(encoder.encoded) == len(set(encoder.encoded)) == 3 * index.ENCODED // 2
 
 
 def test_another_model_replaces_the_vectors_and_is_never_mixed_with_them(house: House) -> None:

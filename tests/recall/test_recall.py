@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from substrate.errors import Invalid, NotFound
+from substrate.errors import Integrity, Invalid, NotFound
+from substrate.recall import embedding
 from substrate.recall.answer import Recall
 from substrate.recall.recall import recall
 from substrate.scopes.caller import Caller
@@ -61,6 +62,46 @@ def test_the_vector_arm_finds_what_shares_meaning(house: House, encoder: WordVec
     assert ids(answer)[0] == row.id
     assert answer.arms["vector"] == type(answer.arms["vector"])(True)
     assert set(answer.hits[0].arms) == {"vector"}
+
+
+def test_the_packaged_model_is_used_where_it_is_installed(house: House) -> None:
+    row = house.remember("The cat sat on the mat.")
+    answer = asked(house, "feline on a rug", arms=("lexical", "vector"))
+    possible, why_not = embedding.available()
+    assert answer.arms["vector"].ran == possible
+    assert answer.arms["vector"].why_not == why_not
+    assert ids(answer) == ([row.id] if possible else [])
+
+
+def test_a_row_deleted_behind_the_log_is_noticed(house: House) -> None:
+    row = house.remember("The kettle is in the kitchen.")
+    asked(house, "kettle")
+    with house.db.connection() as connection:
+        connection.run("DELETE FROM memories WHERE id = ?", [row.id])
+    with pytest.raises(Integrity):
+        asked(house, "kettle")
+
+
+def test_a_row_edited_behind_the_log_is_not_shown(house: House) -> None:
+    row = house.remember("The kettle is in the kitchen.")
+    asked(house, "kettle")
+    with house.db.connection() as connection:
+        connection.run("UPDATE memories SET content = 'The kettle is gone.' WHERE id = ?", [row.id])
+    with pytest.raises(Integrity):
+        asked(house, "kettle")
+
+
+def test_answers_are_the_same_with_and_without_rows_of_others(house: House, encoder: WordVectors) -> None:
+    for number in range(12):
+        house.remember(f"Scout saw heron {number} at the lake.", caller=house.scout)
+    arms = ("lexical", "vector", "graph", "entity")
+    before = asked(house, "heron at the lake", caller=house.scout, embedder=encoder, arms=arms, max_hits=100)
+    for number in range(80):
+        house.remember(f"Heron heron lake {number}.", caller=house.rook, namespace=f"agents/{house.rook.id}")
+        house.remember("Scout: the lake heron.", caller=house.rook, applies_to=[house.rook.id])
+    after = asked(house, "heron at the lake", caller=house.scout, embedder=encoder, arms=arms, max_hits=100)
+    assert len(before.hits) == 12
+    assert after == before
 
 
 def test_a_vector_hit_below_the_least_score_is_noise(house: House, encoder: WordVectors) -> None:
