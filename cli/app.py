@@ -6,6 +6,7 @@ Source: docs/spec/model.md §5.
 import gc
 import itertools
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -91,12 +92,20 @@ def main() -> NoReturn:
     The store is closed by then and nothing else waits for the end, so the interpreter is not taken apart piece by
     piece: that costs as much as opening the store.
     """
-    code = run(sys.argv[1:])
+    code = run([_utf8(argument) for argument in sys.argv[1:]])
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             if stream is not None:
                 stream.flush()
     os._exit(code)
+
+
+def _utf8(argument: str) -> str:
+    """Read an argument as UTF-8 where the locale could not; one that is not even that stays as it is."""
+    try:
+        return os.fsencode(argument).decode() if re.search("[\udc80-\udcff]", argument) else argument
+    except UnicodeDecodeError:
+        return argument
 
 
 def run(arguments: Sequence[str]) -> int:

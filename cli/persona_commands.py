@@ -6,6 +6,7 @@ import typer
 
 from cli import show
 from cli.door import INVOCATION, Answer, Namespace, Words, command, group, progress, say, write
+from substrate.errors import Invalid
 
 if TYPE_CHECKING:
     from substrate.home import Memory
@@ -33,6 +34,8 @@ def persona(
     """Read the persona of an entity: Markdown in which every claim has a footnote to its reflection."""
     from curator import actions
 
+    ways = {"--regenerate": regenerate, "--history": history, "--diff": diff, "--why": why is not None}
+    _check(ways | {"--verify": verify, "--version": version is not None}, full, (before, after))
     place = {"entity": entity, "namespace": namespace}
     if history:
         return actions.persona_history(memory, **place), show.history
@@ -52,3 +55,14 @@ def persona(
             write('{"persona": null}')
         raise actions.no_persona(entity, namespace)
     return found, show.persona
+
+
+def _check(ways: dict[str, bool], full: bool, compared: tuple[int | None, int | None]) -> None:
+    """Refuse options that would be passed over in silence."""
+    asked = [name for name, on in ways.items() if on]
+    if len(asked) > 1:
+        raise Invalid(f"{' and '.join(asked)} go one at a time", hint="run one after the other")
+    if full and not ways["--regenerate"]:
+        raise Invalid("--full says how to --regenerate", hint="add --regenerate")
+    if compared != (None, None) and not ways["--diff"]:
+        raise Invalid("--before and --after say what to --diff", hint="add --diff")
