@@ -31,7 +31,8 @@ class Config:
 def read(home: Path) -> Config:
     """Read the settings of a home; a home without a file has the defaults.
 
-    Raises Invalid naming every unknown key and wrong type, or that others may write the file.
+    Raises Invalid naming every unknown key and wrong type, or that others may write the file; Unavailable when it
+    cannot be read.
     """
     path = home / FILE
     try:
@@ -39,8 +40,10 @@ def read(home: Path) -> Config:
             if os.fstat(file.fileno()).st_mode & 0o022:
                 raise Invalid(f"{path} can be written by others", hint=f"chmod go-w {path}")
             found = tomllib.loads(file.read(_BYTES).decode())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Config()
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise Invalid(f"{path} cannot be read: {error}", hint="mend it, or delete it to get the defaults") from error
     wrong = [key for key in found if key not in ("principal", "engine")]

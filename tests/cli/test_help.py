@@ -28,7 +28,7 @@ COMMANDS = [(path, command) for path, command in TREE if not hasattr(command, "l
 
 def test_the_commands_are_those_promised():
     assert {path[0] for path, _ in TREE if path} == NAMES
-    assert NAMES == {name for names in ROOMS.values() for name in names}
+    assert {name for names in ROOMS.values() for name in names} == NAMES
 
 
 def test_a_module_holds_the_commands_the_table_names():
