@@ -44,7 +44,7 @@ class Database:
         self.clock = clock
         self.new_id = new_id or IdMaker()
         self._settings = dict(settings or {})
-        self.read_only = not _writable(home)
+        self.read_only = not writable(home)
         key = keys.load(home / KEY_FILE) if (home / KEY_FILE).exists() else None
         self._ledger = Ledger(state_dir or state_folder(home), key, read_only=self.read_only)
         self._connection: Connection | None = None
@@ -276,6 +276,6 @@ def _read_only(home: Path) -> Unavailable:
     return Unavailable(f"{home} is read-only", hint="copy the folder to a writable place")
 
 
-def _writable(home: Path) -> bool:
+def writable(home: Path) -> bool:
     """Say whether the folder and the file can be written, as far as the system tells."""
     return os.access(home, os.W_OK) and (not (home / FILE).exists() or os.access(home / FILE, os.W_OK))

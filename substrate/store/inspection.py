@@ -17,9 +17,11 @@ from audit.merkle import Frontier, leaf_hash
 from audit.state import BUCKETS, bucket_digest, bucket_of
 from audit.verify import Fault, Summary, verify_log
 from substrate import config
+from substrate.store import schema
 from substrate.store.baton import Baton
 from substrate.store.commitments import table_faults
-from substrate.store.db import FILE, Connection
+from substrate.store.database import writable
+from substrate.store.db import FILE, Connection, check_tables
 from substrate.store.ledger import state_folder
 from substrate.store.log import iterate_events, newest, parsed, store_after
 
@@ -45,9 +47,16 @@ class Report:
 
 @contextmanager
 def unverified(home: Path) -> Iterator[Connection]:
-    """Hold the file and open it without asking whether anything in it holds."""
-    found: list[Connection] = []
+    """Hold the file and open it without asking whether anything in it holds; on a read-only medium without the lock."""
     settings = config.read(home).engine
+    if not writable(home):
+        connection = Connection(home / FILE, read_only=True, settings=settings)
+        try:
+            yield connection
+        finally:
+            connection.close()
+        return
+    found: list[Connection] = []
     baton = Baton(
         home,
         opened=lambda: found.append(Connection(home / FILE, settings=settings)),
@@ -72,11 +81,10 @@ def inspect(home: Path, *, state_dir: Path | None = None, notes: Sequence[str] =
             iterate_events(connection), store_id, anchor.genesis_key if anchor else genesis, notes=notes, anchor=anchor
         )
         faults += log
+        faults += _definition_faults(connection)
         faults += _state_faults(connection, summary)
-        for table in sorted({table for table, _ in summary.commits} | _entry_tables(connection)):
-            faults += [
-                Fault(kind, None, row, message) for kind, row, message in table_faults(connection, table, _LIMIT)
-            ]
+        for table in sorted({*schema.COMMITTED, *(table for table, _ in summary.commits), *_entry_tables(connection)}):
+            faults += _row_faults(connection, table)
         faults += _tree_faults(connection)
     return Report(
         store_id=store_id,
@@ -116,10 +124,29 @@ def _entry_tables(connection: Connection) -> set[str]:
     return {table for (table,) in connection.rows("SELECT DISTINCT tbl FROM state_entries")}
 
 
+def _definition_faults(connection: Connection) -> list[Fault]:
+    try:
+        check_tables(connection)
+    except Integrity as error:
+        return [Fault("tables", None, None, error.message)]
+    return []
+
+
+def _row_faults(connection: Connection, table: str) -> list[Fault]:
+    try:
+        return [Fault(kind, None, row, message) for kind, row, message in table_faults(connection, table, _LIMIT)]
+    except Integrity as error:  # the table is not there, or not as it should be
+        return [Fault("tables", None, table, error.message)]
+
+
 def _state_faults(connection: Connection, summary: Summary) -> list[Fault]:
     """Hold the table of commitments and the table of digests against what the events say."""
-    stored = {(table, row): c for table, row, c in connection.rows("SELECT tbl, id, commitment FROM state_entries")}
-    faults = [
+    stored, faults = {}, []
+    for bucket, table, row, commitment in connection.rows("SELECT bucket, tbl, id, commitment FROM state_entries"):
+        stored[table, row] = commitment
+        if bucket != bucket_of(table, row):
+            faults.append(Fault("state", None, row, f"the commitment kept for {table} {row} lies in another's bucket"))
+    faults += [
         Fault("state", None, row, f"the commitment kept for {table} {row} is not the one in the log")
         for table, row in sorted(stored.keys() | summary.commits.keys())
         if stored.get((table, row)) != summary.commits.get((table, row))

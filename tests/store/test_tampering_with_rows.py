@@ -8,89 +8,13 @@ from audit.state import bucket_of
 from substrate import limits
 from substrate.errors import Integrity
 from substrate.store import commitments
-from substrate.store.model import LinkRow, MemoryRow, PersonaHeadRow, row_id
+from substrate.store.model import LinkRow, MemoryRow, PersonaHeadRow
 from substrate.store.transaction import Reader
 from tests.store import forgery
+from tests.store.attacks import HEADS, ON_ONE_ROW, Attack, edit_and_mend_the_state, forge
 from tests.store.rows import memory, persona, record
 from tests.store.stores import Store, refused
 
-Attack = Callable[[Store], object]
-
-
-def sql(statement: str, *parameters: object) -> Attack:
-    return lambda store: store.edit(statement, parameters)
-
-
-def replay(store: Store) -> None:
-    """Change a row, then put back the older one, which was genuine, with its own salt."""
-    older = store.edit("SELECT * FROM memories WHERE id = 'mem-1'")[0]
-    with store.opened() as db, db.write(actor="hum-1") as tx:
-        record(tx, memory("mem-1", content="newer"))
-    with store.raw() as raw:
-        raw.execute("DELETE FROM memories WHERE id = 'mem-1'")
-        raw.execute(f"INSERT INTO memories VALUES ({', '.join('?' * len(older))})", list(older))
-
-
-def swap_contents(store: Store) -> None:
-    """Give two genuine rows each other's text and salt."""
-    with store.raw() as raw:
-        one, two = raw.execute(
-            "SELECT content, salt FROM memories WHERE id IN ('mem-1', 'mem-2') ORDER BY id"
-        ).fetchall()
-        raw.execute("UPDATE memories SET content = ?, salt = ? WHERE id = 'mem-1'", list(two))
-        raw.execute("UPDATE memories SET content = ?, salt = ? WHERE id = 'mem-2'", list(one))
-
-
-def forge(store: Store) -> None:
-    with store.raw() as raw:
-        forgery.insert(raw, memory("mem-1", content="forged"))
-
-
-def edit_and_mend_the_state(store: Store) -> None:
-    with store.raw() as raw:
-        commitment = forgery.overwrite(raw, memory("mem-1", content="edited"))
-        forgery.mend_state(raw, "memories", "mem-1", commitment)
-
-
-def swallow_columns_into_the_salt(store: Store) -> None:
-    """Write a row whose text holds the start of a row, then let the salt swallow everything before it.
-
-    Both rows would hash to the same bytes if a salt could have any length.
-    """
-    inner = "8:memories2:id5:mem-19:namespace6:globalXXXX"
-    with store.opened() as db, db.write(actor="hum-1") as tx:
-        record(tx, memory("mem-1", content=inner))
-    ((salt,),) = store.edit("SELECT salt FROM memories WHERE id = 'mem-1'")
-    store.edit("UPDATE memories SET salt = ?, content = NULL WHERE id = 'mem-1'", [salt + inner])
-
-
-ON_ONE_ROW: dict[str, Attack] = {
-    "text edited": sql("UPDATE memories SET content = 'edited' WHERE id = 'mem-1'"),
-    "text removed": sql("UPDATE memories SET content = NULL WHERE id = 'mem-1'"),
-    "author edited": sql("UPDATE memories SET by_id = 'hum-2' WHERE id = 'mem-1'"),
-    "status edited": sql("UPDATE memories SET status = 'retired' WHERE id = 'mem-1'"),
-    "tags edited": sql("UPDATE memories SET tags = '[]' WHERE id = 'mem-1'"),
-    "time edited": sql("UPDATE memories SET created_at = '2020-01-01T00:00:00.000000Z' WHERE id = 'mem-1'"),
-    "order edited": sql("UPDATE memories SET sequence = 1 WHERE id = 'mem-1'"),
-    "namespace edited": sql("UPDATE memories SET namespace = 'users/hum-2' WHERE id = 'mem-1'"),
-    "salt edited": sql("UPDATE memories SET salt = ? WHERE id = 'mem-1'", "ab" * 32),
-    "salt removed": sql("UPDATE memories SET salt = NULL WHERE id = 'mem-1'"),
-    "salt emptied": sql("UPDATE memories SET salt = '' WHERE id = 'mem-1'"),
-    "salt lengthened": swallow_columns_into_the_salt,
-    "masked as a tombstone": sql("""UPDATE memories SET content = '{"__redacted__": true}' WHERE id = 'mem-1'"""),
-    "masked as deleted": sql("UPDATE memories SET status = 'deleted', content = NULL, salt = NULL WHERE id = 'mem-1'"),
-    "deleted": sql("DELETE FROM memories WHERE id = 'mem-1'"),
-    "renamed": sql("UPDATE memories SET id = 'mem-7' WHERE id = 'mem-1'"),
-    "replaced by an older genuine one": replay,
-    "replaced by another genuine one": swap_contents,
-    "commitment edited": sql("UPDATE state_entries SET commitment = ? WHERE id = 'mem-1'", "ab" * 32),
-    "commitment deleted": sql("DELETE FROM state_entries WHERE id = 'mem-1'"),
-    "commitment moved": sql("UPDATE state_entries SET bucket = (bucket + 1) % 4096 WHERE id = 'mem-1'"),
-    "row and commitment deleted": lambda store: [
-        store.edit("DELETE FROM memories WHERE id = 'mem-1'"),
-        store.edit("DELETE FROM state_entries WHERE id = 'mem-1'"),
-    ],
-}
 READS: dict[str, Callable[[Reader], object]] = {
     "get": lambda r: r.get(MemoryRow, "mem-1"),
     "get_many": lambda r: r.get_many(MemoryRow, ["mem-2", "mem-1"]),
@@ -196,23 +120,6 @@ def test_a_commitment_of_a_table_that_is_none_is_refused(story: Store):
 def served_persona(r: Reader) -> MemoryRow:
     head = r.require(PersonaHeadRow, "global", "alice")
     return r.require(MemoryRow, head.persona_id)
-
-
-HEADS: dict[str, Attack] = {
-    "newest version deleted": sql("DELETE FROM memories WHERE id = 'per-2'"),
-    "head deleted": sql("DELETE FROM persona_heads"),
-    "head points to the older": sql("UPDATE persona_heads SET persona_id = 'per-1', version = 1"),
-    "older made active": sql("UPDATE memories SET status = 'active', superseded_by = NULL WHERE id = 'per-1'"),
-    "version deleted and head moved": lambda store: [
-        store.edit("DELETE FROM memories WHERE id = 'per-2'"),
-        store.edit("UPDATE persona_heads SET persona_id = 'per-1', version = 1"),
-    ],
-    "both with their commitments": lambda store: [
-        store.edit("DELETE FROM memories WHERE id = 'per-2'"),
-        store.edit("DELETE FROM persona_heads"),
-        store.edit("DELETE FROM state_entries WHERE id IN ('per-2', ?)", [row_id("global", "alice")]),
-    ],
-}
 
 
 @pytest.mark.parametrize("attack", HEADS.values(), ids=HEADS)

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,99 +9,10 @@ import pytest
 
 from audit.anchor import Situation
 from substrate.errors import AiMemoryError, Conflict, Integrity, NotFound, Unavailable
-from substrate.store.database import Database
 from substrate.store.model import MemoryRow
 from tests.store import forgery
-from tests.store.rows import memory, record
+from tests.store.attacks import LOGS, Attack, add
 from tests.store.stores import Store, refused
-
-Attack = Callable[[Store], object]
-
-
-def sql(*statements: str) -> Attack:
-    return lambda store: [store.edit(statement) for statement in statements]
-
-
-def add(db: Database, *ids: str) -> None:
-    for id in ids:
-        with db.write(actor="hum-1") as tx:
-            record(tx, memory(id), subject=id)
-
-
-def cut_and_put_back_what_was_there_before(store: Store) -> None:
-    """Bring the whole file back to an earlier state, genuine in itself, and leave the rest."""
-    earlier = store.copy("earlier")
-    with store.opened() as db:
-        add(db, "mem-new")
-    shutil.copyfile(earlier.file, store.file)
-
-
-def replace_the_head(store: Store, key: forgery.keys.Key | None = None, **fields: object) -> None:
-    with store.raw() as raw:
-        head = forgery.events(raw)[-1]
-        forgery.write_event(raw, replace(head, **fields), key)
-
-
-def replace_the_head_by_an_older_genuine_event(store: Store) -> None:
-    store.edit(
-        "UPDATE signed_events SET body = o.body, signature = o.signature FROM (SELECT * FROM signed_events"
-        " WHERE sequence = 3) o WHERE signed_events.sequence = (SELECT max(sequence) FROM signed_events)"
-    )
-
-
-def append_an_event_of_a_stranger(store: Store) -> None:
-    with store.raw() as raw:
-        head = forgery.events(raw)[-1]
-        prev = forgery.event_hash(forgery.body(head))
-        forgery.write_event(raw, replace(head, seq=head.seq + 1, prev=prev), forgery.STRANGER)
-
-
-def sign_everything_with_another_key(store: Store) -> None:
-    with store.raw() as raw:
-        forgery.write_log_anew(raw, forgery.STRANGER)
-
-
-def sign_everything_with_another_key_and_swap_the_key_file(store: Store) -> None:
-    sign_everything_with_another_key(store)
-    forgery.swap_key_file(store, forgery.STRANGER, b"\x07" * 32)
-
-
-def bring_in_the_file_of_another_store(store: Store) -> None:
-    other = Store(store.root.parent / "other")
-    db = other.create()
-    add(db, "mem-other")
-    db.close()
-    shutil.copyfile(other.file, store.file)
-
-
-LOGS: dict[str, Attack] = {
-    "newest event cut": sql("DELETE FROM signed_events WHERE sequence = (SELECT max(sequence) FROM signed_events)"),
-    "half the log cut": sql("DELETE FROM signed_events WHERE sequence > 4"),
-    "emptied": sql("DELETE FROM signed_events"),
-    "an event in the middle deleted": sql("DELETE FROM signed_events WHERE sequence = 4"),
-    "first event deleted": sql("DELETE FROM signed_events WHERE sequence = 1"),
-    "deleted and renumbered": sql(
-        "DELETE FROM signed_events WHERE sequence = 4", "INSERT INTO signed_events VALUES (0, 'x'::BLOB, NULL, NULL)"
-    ),
-    "earlier file put back": cut_and_put_back_what_was_there_before,
-    "head edited": lambda store: replace_the_head(store, actor="hum-2"),
-    "head without signature": sql("UPDATE signed_events SET signature = NULL"),
-    "head signed by a stranger": lambda store: replace_the_head(store, forgery.STRANGER),
-    "head with another key id": sql("UPDATE signed_events SET key_id = '0123456789abcdef'"),
-    "head is an older genuine event": replace_the_head_by_an_older_genuine_event,
-    "head unreadable": sql("UPDATE signed_events SET body = 'no json'::BLOB WHERE sequence > 4"),
-    "an event of a stranger appended": append_an_event_of_a_stranger,
-    "everything signed by a stranger": sign_everything_with_another_key,
-    "everything signed by a stranger, key file too": sign_everything_with_another_key_and_swap_the_key_file,
-    "first event is no creation": lambda store: _change_first(store, type="memory_added"),
-    "first event follows another": lambda store: _change_first(store, prev="ab" * 32),
-    "another store's file": bring_in_the_file_of_another_store,
-}
-
-
-def _change_first(store: Store, **fields: object) -> None:
-    with store.raw() as raw:
-        forgery.write_event(raw, replace(forgery.events(raw)[0], **fields), store.key())
 
 
 @pytest.mark.requirement("S3-15")
