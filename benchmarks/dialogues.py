@@ -57,7 +57,11 @@ def locomo(folder: Path) -> Iterator[Person]:
                 name,
                 tuple(other for other in speakers if other != name),
                 tuple(_observed(sample, name)),
-                tuple(event for _, events in _numbered(sample["event_summary"], "events_session_{}") for event in events.get(name, [])),
+                tuple(
+                    event
+                    for _, events in _numbered(sample["event_summary"], "events_session_{}")
+                    for event in events.get(name, [])
+                ),
             )
 
 

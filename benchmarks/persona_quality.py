@@ -19,7 +19,6 @@ import argparse
 import os
 import platform
 import random
-import re
 import statistics
 import sys
 import time
@@ -34,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.dialogues import Fact, Person, locomo, realmem  # noqa: E402
+from benchmarks.judge import doubt, fragment, named  # noqa: E402
 from curator.persona import markdown  # noqa: E402
 from curator.persona.claims import Claim, Draft, Previous, Section  # noqa: E402
 from curator.persona.extractive import compose  # noqa: E402
@@ -147,15 +147,14 @@ def measure(person: Person, embed: Remembered, *, embedded: bool, seed: int, bro
         fresh = shuffled(fresh, random.Random(seed))
     body = markdown.render(person.name, fresh, by_id)
     said = markdown.parse(body)
-    doubts = [f"{person.name}\t{why}\t{claim.text}\t{' | '.join(by_id[id].text for id in claim.sources)}"
-              for claim in said.claims if (why := doubt(claim.text, [by_id[id] for id in claim.sources], person, embed))]
+    doubts = [line for claim in said.claims if (line := doubtful(claim, person, by_id, embed))]
     result = Result(
         name=f"{person.group} {person.name}"[:24],
         facts=len(read),
         words=markdown.word_count(body),
         claims=len(said.claims),
         sections=len(fresh.sections),
-        named=naming(fresh),
+        named=statistics.mean(named(s.heading, [c.text for c in s.claims]) for s in fresh.sections),
         fragments=sum(map(fragment, (claim.text for claim in said.claims))),
         faithful=1 - len(doubts) / max(1, len(said.claims)),
         doubtful=doubts,
@@ -174,6 +173,15 @@ def measure(person: Person, embed: Remembered, *, embedded: bool, seed: int, bro
         }
         result.coverage = {name: coverage(texts, person.gold, embed) for name, texts in bodies.items()}
     return result
+
+
+def doubtful(claim: markdown.ParsedClaim, person: Person, by_id: dict[str, Source], embed: Embed) -> str | None:
+    """Answer a line for the file of doubtful claims, or None."""
+    cited = [by_id[id] for id in claim.sources]
+    facts = [source.text for source in cited]
+    turns = [text for source in cited for text in source.ancestor_texts]
+    why = doubt(claim.text, person.name, facts, turns, [source.day for source in cited], embed)
+    return None if why is None else "\t".join((person.name, why, claim.text, " | ".join(facts))).replace("\n", " ")
 
 
 def grow(person: Person, read: Sequence[Source], embed: Embed | None, seed: int) -> Draft:
@@ -232,66 +240,6 @@ def shuffled(draft: Draft, chance: random.Random) -> Draft:
     )
 
 
-SMALL = set(
-    "a an the and or but of to in on at for with from by as is are was were be been being has have had do does did he she "
-    "it they his her its their him them this that these those who which what when where how so not no on asks reflection "
-    "user january february march april may june july august september october november december".split()
-)
-DENIALS = set("not no never none nobody nothing without cannot neither nor".split())
-
-
-def doubt(text: str, cited: Sequence[Source], person: Person, embed: Embed) -> str | None:
-    """Judge one claim against the facts it cites and the turns behind them; answer what is doubtful, or None."""
-    told = [part for source in cited for part in (source.text, *source.ancestor_texts)]
-    held = {reduced(word) for part in told for word in split(part)} | {reduced(word) for word in split(person.name)}
-    dates = {piece for source in cited for piece in re.findall(r"\d+", source.day)} | {str(int(s.day[8:])) for s in cited}
-    wanted = [word for word in split(text) if word.lower() not in SMALL]
-    missing = [word for word in wanted if reduced(word) not in held and word not in dates]
-    if any(word[0].isdigit() for word in missing):
-        return "number"
-    if any(word[0].isupper() for word in missing if not text.startswith(word)):
-        return "name"
-    if missing and len(missing) > 0.1 * len(wanted):
-        return "words"
-    if denies(text) and not any(map(denies, told)):
-        return "denial"
-    if cited and not denies(text) and all(denies(source.text) for source in cited):
-        return "denial"
-    if float((embed([source.text for source in cited]) @ embed([text])[0]).max()) < 0.5:
-        return "meaning"
-    return None
-
-
-def split(text: str) -> list[str]:
-    return re.findall(r"\w+", text.replace("’", "'").replace("'s", ""))
-
-
-def reduced(word: str) -> str:
-    return re.sub(r"(?:ing|ed|es|s|ly)$", "", word.lower())
-
-
-def denies(text: str) -> bool:
-    return bool(DENIALS & set(text.lower().split())) or "n't" in text
-
-
-def fragment(text: str) -> bool:
-    """Tell whether a claim is no sentence, or begins with a word that points back."""
-    first = text.split()[0].lower().strip("“\"'")
-    back = first in {"he", "she", "it", "they", "his", "her", "its", "their", "this", "that", "these", "those", "and", "but"}
-    ended = text.rstrip("”\"')]").endswith((".", "!", "?", "…"))
-    return back or not ended or len(text.split()) < 3 or text.count("(") != text.count(")") or text.count("“") != text.count("”")
-
-
-def naming(draft: Draft) -> float:
-    """Answer the share of sections of which a third of the claims holds a word of the heading."""
-    shares = []
-    for section in draft.sections:
-        words = {reduced(word) for word in split(section.heading)} - {"and"}
-        hits = sum(bool(words & {reduced(word) for word in split(claim.text)}) for claim in section.claims)
-        shares.append(3 * hits >= len(section.claims))
-    return sum(shares) / len(shares) if shares else 1.0
-
-
 def missed(results: Sequence[Result], held: Sequence[int]) -> Iterator[str]:
     """Yield each target that is missed."""
     covered = [result for result in results if result.coverage]
@@ -300,7 +248,9 @@ def missed(results: Sequence[Result], held: Sequence[int]) -> Iterator[str]:
         "kept": statistics.median(result.kept for result in results),
     }
     if covered:
-        figures |= {f"coverage {name}": statistics.mean(r.coverage[name] for r in covered) for name in ("fresh", "grown")}
+        figures |= {
+            f"coverage {name}": statistics.mean(r.coverage[name] for r in covered) for name in ("fresh", "grown")
+        }
         longest = statistics.mean(result.coverage["longest"] for result in covered)
         if min(figures["coverage fresh"], figures["coverage grown"]) <= longest:
             yield f"coverage is not above the longest facts ({longest:.3f})"
@@ -316,28 +266,32 @@ def missed(results: Sequence[Result], held: Sequence[int]) -> Iterator[str]:
             yield f"{result.name} took {result.seconds:.2f} s"
 
 
+COLUMNS = ("facts", "words", "claims", "sections", "named", "fragments", "faithful", "kept", "seconds")
+BODIES = ("fresh", "grown", "longest", "newest")
+
+
 def table(results: Sequence[Result]) -> None:
-    """Print a row a person, and the means."""
-    names = ("fresh", "grown", "longest", "newest")
-    print(f"{'':24} {'facts':>5} {'words':>5} {'claims':>6} {'sect':>4} {'named':>5} {'frag':>4} {'faith':>5} {'kept':>5} "
-          f"{'sec':>5}  " + " ".join(f"{name:>7}" for name in names))
+    """Print a row a person and the means; `kept` ends in its median, `fragments` in its sum."""
+    print(" " * 24, *(f"{name:>9}" for name in (*COLUMNS, *BODIES)))
     for result in results:
-        shown = " ".join(f"{result.coverage[name]:7.3f}" if result.coverage else f"{'-':>7}" for name in names)
-        print(f"{result.name:24} {result.facts:5} {result.words:5} {result.claims:6} {result.sections:4} {result.named:5.2f} "
-              f"{result.fragments:4} {result.faithful:5.3f} {result.kept:5.2f} {result.seconds:5.2f}  {shown}")
-    covered = [result for result in results if result.coverage]
-    means = " ".join(f"{statistics.mean(r.coverage[name] for r in covered):7.3f}" if covered else f"{'-':>7}" for name in names)
-    print(f"{'mean (kept: median)':24} {statistics.mean(r.facts for r in results):5.0f} "
-          f"{statistics.mean(r.words for r in results):5.0f} {statistics.mean(r.claims for r in results):6.1f} "
-          f"{statistics.mean(r.sections for r in results):4.1f} {statistics.mean(r.named for r in results):5.2f} "
-          f"{sum(r.fragments for r in results):4} {statistics.mean(r.faithful for r in results):5.3f} "
-          f"{statistics.median(r.kept for r in results):5.2f} {statistics.mean(r.seconds for r in results):5.2f}  {means}")
+        covered = (f"{result.coverage[name]:9.3f}" if result.coverage else f"{'-':>9}" for name in BODIES)
+        print(f"{result.name:24}", *(_cell(getattr(result, name)) for name in COLUMNS), *covered)
+    ends: dict[str, Callable[[list[float]], float]] = {"kept": statistics.median, "fragments": sum}
+    last = [_cell(float(ends.get(name, statistics.mean)([getattr(r, name) for r in results]))) for name in COLUMNS]
+    gold = [result.coverage for result in results if result.coverage]
+    means = (f"{statistics.mean(one[name] for one in gold):9.3f}" if gold else f"{'-':>9}" for name in BODIES)
+    print(f"{'all':24}", *last, *means)
+
+
+def _cell(figure: float) -> str:
+    return f"{figure:9}" if isinstance(figure, int) else f"{figure:9.3f}"
 
 
 def main(argv: list[str] | None = None) -> int:
     """Print the tables and answer the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("AI_MEMORY_BENCH_DATA", ROOT.parent / "shared" / "data")))
+    usual = os.environ.get("AI_MEMORY_BENCH_DATA", ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=Path(usual))
     parser.add_argument("--only", choices=("locomo", "realmem"))
     parser.add_argument("--no-embedder", action="store_true", help="compose by overlap of words; MiniLM still judges")
     parser.add_argument("--seed", type=int, default=20260514)
@@ -347,14 +301,18 @@ def main(argv: list[str] | None = None) -> int:
     if not options.data.is_dir():
         print(f"development data not found in {options.data}; set AI_MEMORY_BENCH_DATA", file=sys.stderr)
         return 2
-    people = [*(locomo(options.data) if options.only != "realmem" else ()), *(realmem(options.data) if options.only != "locomo" else ())]
+    people = [*locomo(options.data), *realmem(options.data)]
+    people = [person for person in people if options.only in (None, person.data)]
     print("command:", "python benchmarks/persona_quality.py", *(argv if argv is not None else sys.argv[1:]))
-    print(f"seed {options.seed}, n {len(people)} people, {sum(len(person.facts) for person in people)} facts; python "
-          f"{platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cpus, {platform.machine()}; "
-          f"model {embedding.DEFAULT_MODEL}, composing {'by words' if options.no_embedder else 'by meaning'}")
+    print(
+        f"seed {options.seed}, n {len(people)} people, {sum(len(person.facts) for person in people)} facts; python "
+        f"{platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cpus, {platform.machine()}; "
+        f"model {embedding.DEFAULT_MODEL}, composing {'by words' if options.no_embedder else 'by meaning'}"
+    )
     embed = Remembered()
     results = [
-        measure(person, embed, embedded=not options.no_embedder, seed=options.seed, broken=options.broken) for person in people
+        measure(person, embed, embedded=not options.no_embedder, seed=options.seed, broken=options.broken)
+        for person in people
     ]
     table(results)
     doubts = [line for result in results for line in result.doubtful]

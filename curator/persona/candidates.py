@@ -91,11 +91,11 @@ def twins(one: str, other: str, close: float, embedded: bool) -> bool:
     if len(words.stems(shorter)) > PART_WORDS and states(longer, shorter):
         return True
     near = close >= TWINS if embedded else words.likeness(words.stems(one), words.stems(other)) >= TWINS_WORDS
-    return near and (
-        values.numbers(one) == values.numbers(other)
-        and values.days(one) == values.days(other)
-        and words.negated(one) == words.negated(other)
-    )
+    return near and _values(one) == _values(other)
+
+
+def _values(text: str) -> tuple[object, ...]:
+    return (values.numbers(text), values.days(text), frozenset(words.names(text)), words.negated(text))
 
 
 def supported(

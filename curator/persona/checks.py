@@ -16,7 +16,7 @@ from curator.persona.claims import Claim
 from curator.persona.directives import content, directs
 from curator.persona.source import Source
 from curator.persona.support import unsupported
-from curator.persona.vocabulary import PRONOUNS, REPORTING, TRAITS
+from curator.persona.vocabulary import PRONOUNS, REPORTING, THIRD, TRAITS
 from substrate import secrets
 from substrate.escape import line
 
@@ -89,10 +89,11 @@ def _trait(text: str, cited: Sequence[Source]) -> str | None:
 
 def _about_another(text: str, name: str, other_names: Sequence[str]) -> str | None:
     """Drop what is about somebody else: another name as the subject, and nothing that ties it to this one."""
+    implied = not THIRD.isdisjoint(words.folded(text)[:1])  # "Works with Bob" leaves the entity out
     for other in other_names:
         if not other.strip() or not words.mentions(text, other) or words.mentions(name, other):
             continue
-        if words.mentions(" ".join(words.words(text)[:3]), other) and not _tied(text, name):
+        if words.mentions(" ".join(words.words(text)[:3]), other) and not (implied or _tied(text, name)):
             return f"is about {other}"
         told = _passed_on(text, other)
         if told is not None and not _tied(told, name):
@@ -114,5 +115,6 @@ def _passed_on(text: str, other: str) -> str | None:
 
 
 def _tied(text: str, name: str) -> bool:
+    """Tell whether a text ties what it says to the entity, by name or by a pronoun."""
     found = words.folded(text)
-    return words.mentions(text, name) or "user" in found or any(word in PRONOUNS for word in found)
+    return "user" in found or not PRONOUNS.isdisjoint(found) or words.mentions(text, name)

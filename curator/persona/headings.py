@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -24,7 +24,7 @@ from curator.persona.words import RUN
 
 FALLBACK: Final = "Further facts"
 FITS: Final = 1 / 3  # share of a section's claims that must hold a word of its heading for it to stay
-PHRASES: Final = 2  # phrases of a heading at most
+PHRASES: Final = 2  # phrases of a heading; a third only where two name less than a third of the claims
 BEHIND: Final = 0.3  # what a sentence that is no claim counts beside one that is
 HEAVY: Final = 3  # such sentences that make a phrase of a single claim worth a second place
 PAIR: Final = 1.6  # how much more a phrase of two words is worth than a word
@@ -107,7 +107,7 @@ def name_section(
     behind: Sequence[str] = (),
     taken: Collection[str] = (),
 ) -> str:
-    """Answer a heading for the claims: one or two phrases that occur in them, and more than in `others`.
+    """Answer a heading for the claims: up to three phrases that occur in them, and more than in `others`.
 
     `behind` are further sentences on the same, which tell what matters in it. No word of a heading in `taken` is used
     again. Ties go to the phrase that occurs first.
@@ -119,17 +119,15 @@ def name_section(
     total = len(claims) + len(others)
     chosen: list[tuple[str, ...]] = []
     open_ = set(range(len(claims)))
-    while len(chosen) < PHRASES:
-        lone = (
-            chosen
-            and len(chosen[0]) == 1
-            and all(form[0].isupper() for text in found for form in text.get(chosen[0], ()))
-        )
+    while len(chosen) < PHRASES or (len(chosen) <= PHRASES and len(open_) > (1 - FITS) * len(claims)):
+        lone = bool(chosen) and _bare_name(chosen[0], found)
+        open_ = open_ or (set(range(len(claims))) if lone else open_)
+        thin = not chosen or lone or len(open_) > (1 - FITS) * len(claims)
         held = Counter(key for at in sorted(open_) for key in found[at])
         scored = [
             (round((count + BEHIND * around[key]) * _told_apart(key, total, elsewhere[key]), 6), -place, key)
             for place, (key, count) in enumerate(held.items())
-            if not used & set(key) and (not chosen or count > 1 or around[key] >= HEAVY or lone)
+            if not used & set(key) and (thin or count > 1 or around[key] >= HEAVY)
         ]
         if not scored:
             break
@@ -140,7 +138,13 @@ def name_section(
     if not chosen:
         return _numbered(taken)
     forms = (Counter(form for phrases in found for form in phrases.get(key, ())) for key in chosen)
-    return " and ".join(_titled(form.most_common(1)[0][0]) for form in forms)
+    *first, last = (_titled(form.most_common(1)[0][0]) for form in forms)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _bare_name(key: Sequence[str], found: Sequence[Mapping[tuple[str, ...], list[str]]]) -> bool:
+    """Tell whether a phrase is a single word always written with a capital: somebody's name says little alone."""
+    return len(key) == 1 and all(form[0].isupper() for phrases in found for form in phrases.get((key[0],), ()))
 
 
 def _told_apart(key: Sequence[str], total: int, elsewhere: int) -> float:

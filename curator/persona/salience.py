@@ -84,6 +84,11 @@ class Portrait:
         alone = np.where(best == np.arange(len(chosen))[:, None], top[1] - top[0], 0.0)
         return np.round(alone @ self.weight * self.worth[list(chosen)], DECIMALS)
 
+    def value(self, chosen: Sequence[int]) -> float:
+        """Answer how much the chosen state together."""
+        rows = self.reach[list(chosen)] * (self.worth * self.size)[list(chosen), None]
+        return round(float(rows.max(axis=0) @ self.weight), DECIMALS) if chosen else 0.0
+
     def fill(
         self,
         chosen: Sequence[int],
@@ -96,8 +101,8 @@ class Portrait:
     ) -> list[int]:
         """Add from `open_` what states most for its words; answer the chosen, in the order they were chosen.
 
-        With `evict` a full body gives up its least salient claim for a better one; the first `guarded` newcomers are
-        safe from that. Two candidates that `clash` are never both chosen.
+        With `evict` a full body gives up its least salient claims for a better one, where it then states more; the
+        first `guarded` newcomers enter in any case. Two candidates that `clash` are never both chosen.
         """
         chosen, waiting, safe = list(chosen), set(open_) - set(chosen), set[int]()
         gains = self.gains(chosen)
@@ -108,7 +113,8 @@ class Portrait:
                 continue
             entering = safe | {best} if len(safe) < guarded else safe
             trial = self.fitted([*chosen, best], budget, entering) if evict else [*chosen, best]
-            if best in trial and self.length(trial) <= budget:
+            pays = best in entering or not evict or self.value(trial) > self.value(chosen)
+            if best in trial and self.length(trial) <= budget and pays:
                 chosen, safe = trial, entering
                 gains = self.gains(chosen)
         return chosen

@@ -148,28 +148,34 @@ class Layout:
         top.append(at)
 
     def _balance(self, groups: list[Group]) -> None:
-        """Split what is too large, then merge what is too small or too many."""
-        for group in list(groups):
-            if len(group.members) > SECTION_MAX and len(groups) < SECTIONS:
-                self._split(group, groups)
+        """Merge what is too small or too many, then split what is too large, as far as there is room for sections."""
         while len(groups) > 1:
             smallest = min(groups, key=lambda group: (len(group.members), self._weight(group)))
             if len(smallest.members) >= SECTION_MIN and len(groups) <= SECTIONS:
-                return
+                break
             groups.remove(smallest)
             for at in smallest.members:
                 self._closest(at, groups).members.append(at)
+        while len(groups) < SECTIONS:
+            largest = max(groups, key=lambda group: len(group.members), default=None)
+            if largest is None or len(largest.members) <= SECTION_MAX:
+                break
+            self._split(largest, groups)
 
     def _split(self, group: Group, groups: list[Group]) -> None:
-        """Part a section around the two claims that have least in common; the older part keeps the place."""
+        """Part a section around the two claims that have least in common, or in the middle of its time.
+
+        The older part keeps the place.
+        """
         members = self._by_time(group.members)
         pairs = [(float(self.close[a, b]), a, b) for n, a in enumerate(members) for b in members[n + 1 :]]
         _, a, b = min(pairs, key=lambda pair: pair[0])
         first = [at for at in members if self.close[at, a] >= self.close[at, b]]
         second = [at for at in members if at not in first]
-        if min(len(first), len(second)) > SECTION_MIN:
-            group.members = first
-            groups.insert(groups.index(group) + 1, Group(second))
+        if min(len(first), len(second)) <= SECTION_MIN:
+            first, second = members[: len(members) // 2], members[len(members) // 2 :]
+        group.members = first
+        groups.insert(groups.index(group) + 1, Group(second))
 
     def _sections(self, groups: Sequence[Group], grammar: headings.Grammar) -> tuple[Section, ...]:
         """Name the sections: a heading stays as long as it fits, a new one takes no word of another."""

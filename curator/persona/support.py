@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from curator.persona import values, words
-from curator.persona.source import Source
-from curator.persona.vocabulary import ENDINGS
+from curator.persona.source import MONTHS, Source
+from curator.persona.vocabulary import ENDINGS, NUMBERS, ORDINALS, SCALES
 
 if TYPE_CHECKING:
     from curator.persona.similarity import Embed
@@ -98,8 +98,11 @@ def _denial(claim: str, texts: Sequence[str], known: frozenset[str]) -> str | No
     return None
 
 
+_COUNTED = frozenset(map(words.stem, (*NUMBERS, *ORDINALS, *SCALES, *map(str.casefold, MONTHS))))
+
+
 def _content(claim: str, texts: Sequence[str], known: frozenset[str], embed: Embed | None) -> str | None:
-    wanted = words.stems(claim) - known
+    wanted = frozenset(stem for stem in words.stems(claim) - known - _COUNTED if not stem[0].isdigit())
     shared = words.overlap(wanted, frozenset(stem for text in texts for stem in words.stems(text)))
     if shared >= SHARED:
         return None

@@ -150,11 +150,12 @@ VAGUE = _words(
 """Nouns that name nothing by themselves."""
 PALE = _words(
     """being making taking having doing getting trying looking keeping finding working starting playing spreading
-    watching learning helping spending going coming giving using seeing thinking putting showing bringing seeking
-    considering including facing staying sharing feeling wanting needing providing creating building becoming leaving
-    turning favorite favourite great good amazing awesome beautiful cool big small little recent important special
-    hard nice first second third different various several certain specific clear current main key many own whole full best
-    better more less real true sure able open close free busy proud excited happy sad positive negative possible potential"""
+    watching learning helping spending going coming giving using seeing thinking putting showing bringing
+    seeking considering including facing staying sharing feeling wanting needing providing creating building
+    becoming leaving turning favorite favourite great good amazing awesome beautiful cool big small little
+    recent important special hard nice first second third different various several certain specific clear
+    current main key many own whole full best better more less real true sure able open close free busy proud
+    excited happy sad positive negative possible potential"""
 )
 """Words that stand before a noun, or look like one, and say too little for a heading."""
 FAMILIAR = _words(
