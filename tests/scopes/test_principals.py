@@ -41,6 +41,7 @@ def test_the_first_human_finds_a_store_the_curator_has_used(empty: Database):
         namespaces.ensure(tx, CURATOR, "global")
         row = principals.first_human(tx, "ann", None)
         access.check(tx, principals.caller_for(tx, row.id), "write", "global")
+        assert row.handle == "ann"
 
 
 def test_the_first_human_of_an_unsigned_store_has_no_key(empty: Database, tmp_path: Path):
