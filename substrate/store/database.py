@@ -19,7 +19,8 @@ from audit.event import GENESIS_PREV
 from audit.state import BUCKETS, EMPTY_BUCKET, StateTree
 from substrate.store import schema
 from substrate.store.baton import Baton
-from substrate.store.db import FILE, Connection, create_file, open_file, rewrite_file, sync, translated, wal
+from substrate.store.db import FILE, Connection, translated
+from substrate.store.file import create_file, open_file, rewrite_file, sync, wal
 from substrate.store.ids import IdMaker, system_clock
 from substrate.store.ledger import Head, Ledger, state_folder
 from substrate.store.transaction import Reader, Transaction
@@ -122,10 +123,8 @@ class Database:
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """Hold the file and give its connection, for maintenance."""
-        with self._holding():
-            if self._connection is None:
-                raise RuntimeError("the file is not open")
-            yield self._connection
+        with self._mutex if self.read_only else self._baton.held():
+            yield self._connection or self._open_file()
 
     @contextmanager
     def read(self) -> Iterator[Reader]:
@@ -181,21 +180,10 @@ class Database:
     def close(self) -> None:
         """Close the file and let others have it."""
         self._baton.close()
-        if self._connection is not None:
+        with self._mutex:
             self._close_file()
 
-    @contextmanager
-    def _holding(self) -> Iterator[None]:
-        if not self.read_only:
-            with self._baton.held():
-                yield
-            return
-        with self._mutex:
-            if self._connection is None:
-                self._open_file()
-            yield
-
-    def _open_file(self) -> None:
+    def _open_file(self) -> Connection:
         connection = open_file(self.home / FILE, read_only=self.read_only, settings=self._settings)
         try:
             self._ledger.refresh(connection)
@@ -203,6 +191,7 @@ class Database:
             connection.close()
             raise
         self._connection = connection
+        return connection
 
     def _close_file(self) -> None:
         connection, self._connection = self._connection, None
@@ -215,9 +204,11 @@ class Database:
             connection.rollback()
             if before is not None:
                 self._ledger.revert(connection, before)
-        except AiMemoryError:
-            self._ledger.head = None
+        except BaseException as error:
+            self._ledger.distrust(before)
             self._baton.close()
+            if not isinstance(error, AiMemoryError):
+                raise
 
 
 def _build(

@@ -1,20 +1,18 @@
 """The one module that knows the engine: a connection to the file, its dialect, its errors.
 
 Everything above speaks the SQL subset that DuckDB and PostgreSQL share, with ``?`` for parameters. What differs between
-engines stands here: opening, settings, hashing in SQL, batch inserts, rewriting the file.
+engines stands here: opening, settings, hashing in SQL, batch inserts.
 
 Source: docs/spec/model.md §6.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import shutil
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cache
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +26,11 @@ MEMORY = Path(":memory:")  # a file that is nowhere
 Values = Sequence[Any]
 _SETTING = re.compile(r"[A-Za-z0-9_]{1,64}")
 _FULL = ("no space", "disk full", "quota", "out of memory")
-_VERSION = re.compile(r"[0-9]{1,9}", re.ASCII)
-# SHA-256 of the tables' definitions as DuckDB 2.0.1 writes them; for another engine they are made and compared.
-_DEFINITIONS = "019e0a53f5f0defddd6dcba8645be562e2332bbc0e283b69f6973c7787827f85"
-
 
 # A started engine waits here, its file detached, for the next opening: starting one takes ten times as long.
 _IDLE: dict[tuple[object, ...], duckdb.DuckDBPyConnection] = {}
+_KEPT = 2
+_POOL = threading.Lock()
 
 
 class Connection:
@@ -54,13 +50,15 @@ class Connection:
         altering: bool = False,
     ) -> None:
         self.path, self.read_only = path, read_only
+        self._closed = False
         place = ":memory:" if path == MEMORY else os.path.abspath(path)
         self._key = (os.getpid(), place, *sorted((settings or {}).items()))
         with translated(opening=True):
-            idle: duckdb.DuckDBPyConnection | None = _IDLE.pop(self._key, None)
-            self._raw = idle or _start(place, settings)
+            with _POOL:
+                idle: duckdb.DuckDBPyConnection | None = _IDLE.pop(self._key, None)
+            self._raw = idle or _confined(place, settings)
             try:
-                self._raw.execute(f"ATTACH {_quoted(place)} AS store{' (READ_ONLY)' if read_only else ''}")
+                self._raw.execute(f"ATTACH {quoted(place)} AS store{' (READ_ONLY)' if read_only else ''}")
                 self._raw.execute(f"SET search_path = '{'' if altering else 'system.main,'}store.main'")
             except BaseException:
                 self._raw.close()
@@ -112,23 +110,40 @@ class Connection:
 
     def close(self) -> None:
         """Let go of the file. What was committed is on disk already, so nothing here can fail it."""
+        if self._closed:
+            return
+        self._closed = True
         try:
+            with suppress(duckdb.TransactionException):
+                self._raw.execute("ROLLBACK")
             self._raw.execute("SET search_path = 'memory.main'")
             self._raw.execute("DETACH store")
-        except duckdb.Error:  # in a transaction, or no space to move the write-ahead log into the file
+        except BaseException as error:  # such as no space to move the write-ahead log into the file
             self._raw.close()
+            if not isinstance(error, duckdb.Error):
+                raise
             return
-        if _IDLE.setdefault(self._key, self._raw) is not self._raw:
-            self._raw.close()
+        _keep(self._key, self._raw)
 
 
-def _start(place: str, settings: Mapping[str, str] | None) -> duckdb.DuckDBPyConnection:
+def _keep(key: tuple[object, ...], raw: duckdb.DuckDBPyConnection) -> None:
+    """Let a started engine wait for the next opening of its file; the oldest of too many are closed."""
+    with _POOL:
+        surplus = [old for old in (_IDLE.pop(key, None),) if old is not None]
+        _IDLE[key] = raw
+        while len(_IDLE) > _KEPT:
+            surplus.append(_IDLE.pop(next(iter(_IDLE))))
+    for old in surplus:
+        old.close()
+
+
+def _confined(place: str, settings: Mapping[str, str] | None) -> duckdb.DuckDBPyConnection:
     """Start an engine that can open one file and what belongs to it, and whose configuration is locked."""
-    raw = _connect(settings)
-    files = ", ".join(_quoted(place + end) for end in ("", ".wal", ".wal.checkpoint", ".wal.recovery"))
+    raw = start(settings)
+    files = ", ".join(quoted(place + end) for end in ("", ".wal", ".wal.checkpoint", ".wal.recovery"))
     try:
         for statement in (
-            f"SET temp_directory = {_quoted(place + '.tmp')}",
+            f"SET temp_directory = {quoted(place + '.tmp')}",
             f"SET allowed_paths = [{files}]",
             "SET enable_external_access = false",
             "SET lock_configuration = true",
@@ -140,7 +155,7 @@ def _start(place: str, settings: Mapping[str, str] | None) -> duckdb.DuckDBPyCon
     return raw
 
 
-def _connect(settings: Mapping[str, str] | None) -> duckdb.DuckDBPyConnection:
+def start(settings: Mapping[str, str] | None) -> duckdb.DuckDBPyConnection:
     """Start an engine with settings; raises Invalid for one that the engine does not know."""
     for name, value in (settings or {}).items():
         if not (_SETTING.fullmatch(name) and _SETTING.fullmatch(value)):
@@ -181,154 +196,8 @@ def bucket_digest_sql() -> str:
     return f"sha256(string_agg({net('tbl')} || {net('id')} || commitment, '' ORDER BY tbl, id))"
 
 
-def create_file(path: Path, settings: Mapping[str, str] | None = None) -> Connection:
-    """Make a new file with the whole schema; the caller moves it into place."""
-    connection = Connection(path, settings=settings, altering=True)
-    connection.run("CREATE TABLE schema_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-    connection.run("INSERT INTO schema_meta VALUES ('version', '0')")
-    migrate(connection)
-    return connection
-
-
-def open_file(path: Path, *, read_only: bool = False, settings: Mapping[str, str] | None = None) -> Connection:
-    """Open a file and see to it that its tables are this program's, bringing an older one up to date.
-
-    Raises Unavailable when the file was made by a newer program, or is older and cannot be written; Integrity when a
-    table is not what the migrations make: a view in its place, a computed column or a lost key could hide rows.
-    """
-    connection = Connection(path, read_only=read_only, settings=settings)
-    try:
-        if schema_version(connection) < schema.VERSION:
-            if read_only:
-                raise Unavailable("the store is of an older version and cannot be brought up to date here")
-            connection.close()
-            connection = Connection(path, settings=settings, altering=True)
-            migrate(connection)
-            connection.close()
-            connection = Connection(path, settings=settings)
-        check_tables(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def schema_version(connection: Connection) -> int:
-    """Read which migrations the file has seen. Raises Unavailable when it has seen more than this program knows."""
-    found = [value for (value,) in connection.rows("SELECT value FROM schema_meta WHERE key = 'version'")]
-    if len(found) != 1 or not _VERSION.fullmatch(found[0]):
-        raise Integrity("the store does not say which version its schema is", hint="restore a backup")
-    if int(found[0]) > schema.VERSION:
-        raise Unavailable(
-            f"the store has schema version {found[0]}, this program knows {schema.VERSION}",
-            hint="upgrade ai-memory: pip install --upgrade ai-memory",
-        )
-    return int(found[0])
-
-
-def migrate(connection: Connection) -> None:
-    """Bring the schema up to this program's version; each step is one transaction with its own record.
-
-    The connection must be an altering one. Raises Unavailable when the file was made by a newer program; nothing is
-    changed then.
-    """
-    for number in range(schema_version(connection), schema.VERSION):
-        connection.begin()
-        try:
-            for statement in schema.statements(schema.MIGRATIONS[number]):
-                connection.run(statement)
-            connection.run("UPDATE schema_meta SET value = ? WHERE key = 'version'", [str(number + 1)])
-            connection.commit()
-        except BaseException:
-            connection.rollback()
-            raise
-
-
-def check_tables(connection: Connection) -> None:
-    """Hold the file's tables and indexes against the schema; raises Integrity naming the first that differs.
-
-    Tables, views and macros that are not ours are left alone: nothing here ever reads them.
-    """
-    found = _definitions(connection)
-    if hashlib.sha256("\n".join(found).encode()).hexdigest() == _DEFINITIONS:
-        return
-    wrong = sorted(set(_fresh_definitions()).symmetric_difference(found))
-    if wrong:
-        raise Integrity(
-            f"the store's tables are not what they should be: {wrong[0][:200]}",
-            hint="restore a backup",
-            differing=wrong,
-        )
-
-
-def _definitions(connection: Connection) -> tuple[str, ...]:
-    """Give the statements, as the engine writes them, that would make our tables and their indexes."""
-    known = {*schema.COMMITTED, *schema.LOG, *schema.DERIVED}
-    rows = connection.rows(
-        "SELECT table_name, sql FROM duckdb_tables() WHERE database_name = 'store' AND schema_name = 'main' UNION ALL"
-        " SELECT table_name, sql FROM duckdb_indexes() WHERE database_name = 'store' AND schema_name = 'main'"
-    )
-    return tuple(sorted(sql for table, sql in rows if table in known))
-
-
-@cache
-def _fresh_definitions() -> tuple[str, ...]:
-    connection = create_file(MEMORY)
-    try:
-        return _definitions(connection)
-    finally:
-        connection.close()
-
-
-def rewrite_file(path: Path, settings: Mapping[str, str] | None = None) -> tuple[int, int]:
-    """Copy every live row into a fresh file and put it in the old one's place; return both sizes in bytes.
-
-    This is what makes erased text leave the file. The file must be closed. A crash leaves either the old file or the
-    new one, whole.
-    """
-    workshop = path.parent / ".rewrite"
-    fresh = workshop / path.name
-    with translated():
-        shutil.rmtree(workshop, ignore_errors=True)
-        workshop.mkdir(mode=0o700)
-        try:
-            before = path.stat().st_size
-            raw = _connect(settings)
-            try:
-                raw.execute(f"ATTACH {_quoted(str(path))} AS old")
-                raw.execute("CHECKPOINT old")
-                raw.execute(f"ATTACH {_quoted(str(fresh))} AS new")
-                raw.execute("COPY FROM DATABASE old TO new")
-                raw.execute("CHECKPOINT new")
-            finally:
-                raw.close()
-            open_file(fresh, settings=settings).close()  # its tables are the old one's, keys and all
-            shutil.copymode(path, fresh)
-            sync(fresh)
-            after = fresh.stat().st_size
-            wal(path).unlink(missing_ok=True)  # the checkpoint has emptied it
-            fresh.replace(path)
-            sync(path.parent)
-        finally:
-            shutil.rmtree(workshop, ignore_errors=True)
-    return before, after
-
-
-def wal(path: Path) -> Path:
-    """Name the write-ahead log that the engine keeps beside a file."""
-    return path.with_name(path.name + ".wal")
-
-
-def sync(path: Path) -> None:
-    """Have the system write a file, or a folder's names, to the disk."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Write a text as a literal of SQL, for statements that take no parameters."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -354,6 +223,8 @@ def _told(error: duckdb.Error, opening: bool) -> AiMemoryError:
     words = line.lower()
     if any(word in words for word in _FULL) or isinstance(error, duckdb.OutOfMemoryException):
         return _medium(error)
+    if "corrupt" in words:
+        return _damaged(error)
     if opening and ("conflicting lock" in words or isinstance(error, duckdb.ConnectionException)):
         return Unavailable(f"the store's file is held by somebody else: {line}", hint="close it there, then try again")
     if "permission denied" in words or "read-only" in words:

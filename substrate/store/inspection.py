@@ -21,7 +21,8 @@ from substrate.store import schema
 from substrate.store.baton import Baton
 from substrate.store.commitments import table_faults
 from substrate.store.database import writable
-from substrate.store.db import FILE, Connection, check_tables
+from substrate.store.db import FILE, Connection
+from substrate.store.file import check_tables
 from substrate.store.ledger import state_folder
 from substrate.store.log import iterate_events, newest, parsed, store_after
 

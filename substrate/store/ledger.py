@@ -261,12 +261,7 @@ class Ledger:
             written_at=head.time,
             verified_at=verified_at or (self._anchor.verified_at if self._anchor else None),
         )
-        try:
-            anchors.write(path, anchor)
-        except OSError as error:
-            raise Unavailable(
-                f"the anchor could not be written: {error}", hint=f"make {path.parent} writable"
-            ) from error
+        anchors.write(path, anchor)
         self._anchor, self.situation = anchor, Situation.OK
 
     def checkpoint(self, connection: Connection) -> str:
@@ -304,6 +299,10 @@ class Ledger:
         if self.head != head:
             self.head, self._frontier = head, None
         self.state.load(connection, head.state_root)
+
+    def distrust(self, head: Head | None) -> None:
+        """Keep nothing but the head that was seen: what the file holds is read and verified anew."""
+        self.head, self._frontier, self.state = head, None, SignedState()
 
     def _head(self) -> Head:
         if self.head is None:

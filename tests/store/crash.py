@@ -13,13 +13,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from substrate.store import db, schema
+from substrate.store import db, file, schema
 from substrate.store.database import Database
 from substrate.store.model import MemoryRow
 from tests.store.rows import memory, record
 
 SYSTEM = {"fsync", "rename", "replace", "link", "unlink", "mkdir", "rmdir", "ftruncate", "pwrite"}
-ENGINE = {"_connect", "run", "close"}
+ENGINE = {"__init__", "run", "close"}
 NEXT = (
     *schema.MIGRATIONS,
     "CREATE TABLE notes (a TEXT); ALTER TABLE cursors ADD COLUMN note TEXT",
@@ -68,7 +68,7 @@ def rewrite(root: Path) -> None:
 def migrate(root: Path) -> None:
     schema.MIGRATIONS, schema.VERSION = NEXT, len(NEXT)
     connection = db.Connection(root / "home" / db.FILE, altering=True)
-    db.migrate(connection)
+    file.migrate(connection)
     connection.close()
 
 

@@ -1,5 +1,6 @@
 """Processes and threads that want the same file get it in turn, and one that cannot is told who has it."""
 
+import fcntl
 import json
 import os
 import signal
@@ -76,9 +77,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Worker]]:
 
 
 def tickets(home: Path) -> list[str]:
-    return (
-        [name for name in os.listdir(home / "queue") if not name.startswith(".")] if (home / "queue").exists() else []
-    )
+    queue = home / "queue"
+    return sorted(name for name in os.listdir(queue) if not name.startswith(".")) if queue.exists() else []
 
 
 def plain(home: Path, **options: float) -> Baton:
@@ -113,6 +113,22 @@ def test_the_ticket_of_a_dead_process_holds_nobody_up(tmp_path: Path, start: Cal
     alive.process.wait()
     assert (tmp_path / "order").read_text().split() == ["first", "alive"]
     assert tickets(tmp_path) == []
+
+
+def test_tickets_of_the_dead_are_swept_and_those_of_the_living_respected(tmp_path: Path):
+    (tmp_path / "queue").mkdir()
+    for name in (f"{1:020}-dead", f"{2:020}-dead"):
+        (tmp_path / "queue" / name).touch()
+    with plain(tmp_path).held():
+        assert tickets(tmp_path) == []
+    with (tmp_path / "queue" / f"{3:020}-alive").open("w") as alive:
+        fcntl.flock(alive, fcntl.LOCK_EX)
+        (tmp_path / "queue" / f"{4:020}-dead").touch()
+        with pytest.raises(Busy), plain(tmp_path, wait_s=0.02).held():
+            raise AssertionError("unreachable")
+        assert tickets(tmp_path) == [f"{3:020}-alive", f"{4:020}-dead"]
+    with plain(tmp_path).held():
+        assert tickets(tmp_path) == []
 
 
 def test_a_killed_holder_leaves_the_file_to_the_next(tmp_path: Path, start: Callable[..., Worker]):

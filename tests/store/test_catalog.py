@@ -5,8 +5,9 @@ import hashlib
 import pytest
 
 from substrate.errors import Integrity, Invalid, Unavailable
-from substrate.store import db as engine
-from substrate.store.db import Connection, open_file
+from substrate.store import file
+from substrate.store.db import Connection
+from substrate.store.file import open_file
 from substrate.store.model import MemoryRow
 from tests.store.rows import memory, record
 from tests.store.stores import Store, refused
@@ -102,9 +103,9 @@ def test_what_is_not_ours_is_left_alone(story: Store):
 
 def test_a_tables_definition_is_known_without_making_it_anew(monkeypatch: pytest.MonkeyPatch, story: Store):
     """The hash in the code is of the tables as this engine writes them; another engine's are made and compared."""
-    written = "\n".join(engine._fresh_definitions())
-    assert hashlib.sha256(written.encode()).hexdigest() == engine._DEFINITIONS
-    monkeypatch.setattr(engine, "_DEFINITIONS", "made by another engine")
+    written = "\n".join(file._fresh_definitions())
+    assert hashlib.sha256(written.encode()).hexdigest() == file._DEFINITIONS
+    monkeypatch.setattr(file, "_DEFINITIONS", "made by another engine")
     open_file(story.file).close()
     story.edit("DROP INDEX idx_links_target")
     with pytest.raises(Integrity, match="idx_links_target"):

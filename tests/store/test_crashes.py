@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from audit.anchor import Situation
-from substrate.errors import Conflict, NotFound
-from substrate.store import db as engine
-from substrate.store import schema
+from substrate.errors import Conflict, Integrity, NotFound, Unavailable
+from substrate.store import file, schema
 from substrate.store.database import Database
 from substrate.store.model import MemoryRow
 from tests.store import crash
@@ -99,9 +98,9 @@ def next_schema(monkeypatch: pytest.MonkeyPatch):
     """Be the program of two migrations later."""
     monkeypatch.setattr(schema, "MIGRATIONS", crash.NEXT)
     monkeypatch.setattr(schema, "VERSION", len(crash.NEXT))
-    engine._fresh_definitions.cache_clear()
+    file._fresh_definitions.cache_clear()
     yield
-    engine._fresh_definitions.cache_clear()
+    file._fresh_definitions.cache_clear()
 
 
 STEPS = {1: (0, 0), 2: (1, 0), 3: (1, 1)}
@@ -134,20 +133,20 @@ def test_a_migration_that_dies_has_made_whole_steps_and_is_taken_up_again(
 
 
 def test_a_migration_that_fails_changes_nothing_and_later_succeeds(story: Store, monkeypatch: pytest.MonkeyPatch):
-    engine._fresh_definitions.cache_clear()
+    file._fresh_definitions.cache_clear()
     monkeypatch.setattr(
         schema, "MIGRATIONS", (*schema.MIGRATIONS, "CREATE TABLE notes (a TEXT); CREATE TABLE notes (a TEXT)")
     )
     monkeypatch.setattr(schema, "VERSION", 2)
     for _ in range(2):
-        with pytest.raises(engine.Integrity):
+        with pytest.raises(Integrity):
             story.open()
         assert shape(story) == (1, (0, 0))
     monkeypatch.setattr(schema, "MIGRATIONS", crash.NEXT[:2])
     write_once(story)
     assert shape(story) == (2, (1, 0))
     monkeypatch.undo()
-    engine._fresh_definitions.cache_clear()
+    file._fresh_definitions.cache_clear()
 
 
 @pytest.mark.parametrize("number", [1, 5, 9, 13, 40, 60])
@@ -218,7 +217,7 @@ def test_a_log_left_by_a_file_that_is_gone_does_not_reach_the_new_store(story: S
 def test_a_home_that_is_a_file_or_lies_under_one_is_refused(tmp_path: Path):
     (tmp_path / "file").write_text("x")
     for home in (tmp_path / "file", tmp_path / "file" / "home"):
-        with pytest.raises(engine.Unavailable) as caught:
+        with pytest.raises(Unavailable) as caught:
             Database.create(home, state_dir=tmp_path / "state")
         assert caught.value.hint
         with pytest.raises(NotFound):
