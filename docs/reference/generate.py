@@ -189,6 +189,32 @@ Data goes to stdout and everything else to stderr. [Exit codes](errors.md) are t
 {sections}"""
 
 
+def actions() -> str:
+    import curator.actions  # noqa: F401  (registers what the curator composes)
+    from substrate.actions import registry
+
+    registry.load()
+    rows = [
+        (
+            f"`{name}`",
+            ", ".join(map(parameter, action.parameters.values())),
+            "yes" if action.writes else "",
+            action.summary,
+        )
+        for name, action in sorted(registry.ACTIONS.items())
+    ]
+    return f"""# Actions
+{NOTE}
+What a principal can ask for, the same at every door; from Python: `registry.call(memory, name, arguments)`. An argument
+in brackets may be left out. Answers are JSON, and an unknown, missing or wrong argument is the error `invalid`.
+
+{table(("action", "arguments", "writes", "what it does"), rows)}"""
+
+
+def parameter(found: inspect.Parameter) -> str:
+    return f"`{found.name}`" if found.default is found.empty else f"[`{found.name}`]"
+
+
 def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     yield name, command
     for child in subcommands(command):
@@ -252,6 +278,7 @@ def help_text(text: str) -> str:
 def pages() -> dict[Path, str]:
     """Answer each generated page with what should stand in it; the command line only where it is there."""
     written = {
+        DOCS / "reference" / "actions.md": actions(),
         DOCS / "reference" / "credentials.md": credentials(),
         DOCS / "reference" / "errors.md": errors(),
         DOCS / "reference" / "events.md": events(),

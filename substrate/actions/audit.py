@@ -11,13 +11,13 @@ from typing import Any
 
 from audit import anchor as anchors
 from audit import proof
-from audit.event import Event
+from audit.event import Event, body, event_hash
 from audit.export import write_export
 from audit.merkle import inclusion_path
 from substrate.actions.registry import Json, action
 from substrate.errors import Forbidden, Invalid
 from substrate.home import Memory
-from substrate.identifiers import check_limit
+from substrate.identifiers import check_limit, check_line, check_offset
 from substrate.memory import memories
 from substrate.scopes import access, paths
 from substrate.store import recovery
@@ -28,7 +28,9 @@ from substrate.store.log import event_rows, iterate_events, node_reader
 @action("audit_log", writes=False)
 def log(memory: Memory, *, after: int = 0, limit: int | None = None, subject: str | None = None) -> Json:
     """List events after a number, oldest first; one the caller may not see is its number and hash only."""
-    most = check_limit(limit)
+    after, most = check_offset(after, field="after"), check_limit(limit)
+    if subject is not None:
+        check_line("subject", subject)
     with memory.read() as r:
         seen = access.readable(r, memory.caller)
         found = r.events(after, most, subject=subject)
@@ -37,7 +39,7 @@ def log(memory: Memory, *, after: int = 0, limit: int | None = None, subject: st
 
 def _shown(event: Event, visible: bool) -> dict[str, Any]:
     if not visible:
-        return {"seq": event.seq, "hidden": True}
+        return {"seq": event.seq, "hidden": True, "hash": event_hash(body(event))}
     shown = asdict(event)
     shown["commits"] = len(event.commits)
     return shown
@@ -53,20 +55,20 @@ def checkpoint(memory: Memory) -> Json:
 @action("audit_prove", writes=False)
 def prove(memory: Memory, *, id: str) -> Json:
     """Prove that the event which wrote a memory (or an event, by number) is in the log; needs no store to check."""
-    number = int(id) if id.isascii() and id.isdigit() else None
-    if number is None:
-        with memory.read() as r:
-            number = memories.get(r, memory.caller, id).sequence
+    with memory.read() as r:
+        if not (id.isascii() and id.isdigit() and len(id) < 16):
+            id = str(memories.get(r, memory.caller, id).sequence)
+        number, seen = int(id), access.readable(r, memory.caller)
+        found = r.events(number - 1, 1) if number else []
+    if not found or found[0].seq != number:
+        raise Invalid(f"there is no event {number}", hint="`ai-memory audit log` lists them", fields={"id": "unknown"})
+    if not access.sees(found[0], seen):
+        raise Forbidden(f"event {number} is not yours to see", hint="ask somebody who may", reason="hidden")
     with memory.db.connection() as connection:
         ledger = memory.db.ledger
-        rows = event_rows(connection, number - 1, 1)
-        if not rows or rows[0][0] != number:
-            raise Invalid(
-                f"there is no event {number}", hint="`ai-memory audit log` lists them", fields={"id": "unknown"}
-            )
-        size = ledger.frontier(connection).size
-        path = inclusion_path(number - 1, size, node_reader(connection))
-        text = proof.make(rows[0][1], rows[0][2], path, ledger.checkpoint(connection), ledger.genesis_key)
+        _, data, signature, _ = event_rows(connection, number - 1, 1)[0]
+        path = inclusion_path(number - 1, ledger.frontier(connection).size, node_reader(connection))
+        text = proof.make(data, signature, path, ledger.checkpoint(connection), ledger.genesis_key)
     return {"proof": text}
 
 

@@ -129,7 +129,12 @@ def test_nothing_hidden_is_listed_recalled_or_counted(shell: Terminal, cast: Cas
     assert f"users/{cast.ben}" not in shell("space", "list").out
     events = shell.ok("audit", "log", "--limit", "100")["events"]
     assert cast.private not in str(events)
-    assert {"seq", "hidden"} in [event.keys() for event in events]
+    hidden = [event for event in events if "hidden" in event]
+    assert [event.keys() for event in hidden] == [{"seq", "hidden", "hash"}] * len(hidden)
+    own = shell.ok("audit", "log", "--after", str(hidden[-1]["seq"] - 1), "--limit", "1", "--as", "ben")["events"]
+    assert own[0]["seq"] == hidden[-1]["seq"] and "hidden" not in own[0]
+    assert shell.fails("audit", "prove", str(hidden[-1]["seq"]), code=3)["details"]["reason"] == "hidden"
+    assert shell.ok("audit", "prove", str(hidden[-1]["seq"]), "--as", "ben")["proof"]
 
 
 def test_what_may_be_read_and_not_done_is_forbidden(shell: Terminal, cast: Cast):

@@ -176,6 +176,8 @@ def test_a_checkpoint_and_a_proof_can_be_checked_elsewhere(shell: Terminal, cast
     assert shell("audit", "verify-proof", str(proof), "--key", "ab" * 32).code == 7
     proof.write_text(proof.read_text().replace("a", "b", 3))
     assert shell("audit", "verify-proof", str(proof)).code == 7
+    for number in ("0", "99", "9" * 15, "9" * 40):
+        assert shell("audit", "prove", number).code in (2, 4)
     assert shell.ok("audit", "export", str(log)).keys() == {"path", "events"}
     assert shell("audit", "export", "-").stdout == log.read_bytes()
     assert shell("audit", "verify", "--checkpoint", str(tmp_path / "none")).code == 4
