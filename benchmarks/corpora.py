@@ -83,6 +83,10 @@ class Sample:
         """Name the sample as a namespace, `locomo/conv-26`."""
         return f"{self.data}/{self.name}"
 
+    def content(self, turn: Turn) -> str:
+        """Give a turn as it is remembered: with the speaker in front where two people talk."""
+        return f"{turn.speaker}: {turn.text}" if self.data == "locomo" else turn.text
+
     def about(self, person: str) -> tuple[Fact, ...]:
         """Pick the facts about one person."""
         return tuple(fact for fact in self.facts if fact.about == person)

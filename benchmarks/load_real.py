@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -36,16 +37,15 @@ Progress = Callable[[str, int, int], None]
 
 
 class Replay:
-    """The clock and the ids of a load: the time of what is being written, and a count."""
+    """The clock and the ids of a load: the time of what is being written, and a count for each place."""
 
     def __init__(self) -> None:
-        self.place, self.time, self.count = "store", FIRST, 0
+        self.place, self.time = "store", FIRST
+        self.counts: Counter[str] = Counter()
 
     def go(self, place: str, time: str) -> None:
-        """Be at a time in a namespace; ids of one namespace never meet those of another."""
-        if place != self.place:
-            self.place, self.count = place, 0
-        self.time = time
+        """Be at a time in a place, such as a namespace; its ids do not depend on what is written in others."""
+        self.place, self.time = place, time
 
     def clock(self) -> str:
         """Give the time."""
@@ -53,10 +53,10 @@ class Replay:
 
     def new_id(self, prefix: str) -> str:
         """Give the next id: milliseconds, the namespace, the count."""
-        self.count += 1
+        self.counts[self.place] += 1
         moment = datetime.strptime(self.time, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
         milliseconds = int(moment.timestamp() * 1000)
-        return f"{prefix}-{encode_id(milliseconds << 80 | crc32(self.place.encode()) << 48 | self.count)}"
+        return f"{prefix}-{encode_id(milliseconds << 80 | crc32(self.place.encode()) << 48 | self.counts[self.place])}"
 
 
 @dataclass
@@ -74,6 +74,21 @@ class Loaded:
         """How many memories were written."""
         return len(self.turns) + len(self.facts)
 
+    def write(self, memory: Memory, replay: Replay, date: str, turns: Sequence[Turn], facts: Sequence[Fact]) -> None:
+        """Write what a session brought in one transaction; the first also registers the people."""
+        started = time.perf_counter()
+        replay.go(self.sample.namespace, date)
+        with memory.write() as tx:
+            if not self.turns:
+                for person in self.sample.people:
+                    entities.add(tx, memory.caller, person, namespace=self.sample.namespace, name=person, kind="person")
+            for turn in turns:
+                self.turns[turn.id] = observe(tx, memory, self.sample, turn)
+            for fact in facts:
+                self.facts[fact.id] = reflect(tx, memory, self.sample, fact, [self.turns[id] for id in fact.turns])
+                self.links += len(fact.turns)
+        self.seconds += time.perf_counter() - started
+
 
 def opened(home: Path, replay: Replay, state: Path | None = None) -> Memory:
     """Open or make a store that lives in the time of the data."""
@@ -86,31 +101,26 @@ def load(memory: Memory, replay: Replay, samples: Iterable[Sample], progress: Pr
     `progress` is told the namespace, the memories written there and how many there will be.
     """
     found = list(samples)
+    refuse_used(memory, found)
+    return [_load(memory, replay, sample, progress or (lambda what, done, of: None)) for sample in found]
+
+
+def refuse_used(memory: Memory, samples: Iterable[Sample]) -> None:
+    """Raise Conflict when a namespace of the samples holds anything."""
     with memory.read() as r:
-        for sample in found:
+        for sample in samples:
             if held := r.count(MemoryRow, "namespace = ?", (sample.namespace,)):
                 raise Conflict(
                     f"namespace {sample.namespace} holds {held:,} memories already",
                     hint="load into another home; what is there is left as it is",
                 )
-    return [_load(memory, replay, sample, progress or (lambda what, done, of: None)) for sample in found]
 
 
 def _load(memory: Memory, replay: Replay, sample: Sample, progress: Progress) -> Loaded:
-    made, started = Loaded(sample), time.perf_counter()
+    made = Loaded(sample)
     for date, turns, facts in sessions(sample):
-        replay.go(sample.namespace, date)
-        with memory.write() as tx:
-            if not made.turns:
-                for person in sample.people:
-                    entities.add(tx, memory.caller, person, namespace=sample.namespace, name=person, kind="person")
-            for turn in turns:
-                made.turns[turn.id] = observe(tx, memory, sample, turn)
-            for fact in facts:
-                made.facts[fact.id] = reflect(tx, memory, sample, fact, [made.turns[id] for id in fact.turns])
-                made.links += len(fact.turns)
+        made.write(memory, replay, date, turns, facts)
         progress(sample.namespace, made.memories, len(sample.turns) + len(sample.facts))
-    made.seconds = time.perf_counter() - started
     return made
 
 
@@ -130,11 +140,11 @@ def sessions(sample: Sample) -> Iterator[tuple[str, Sequence[Turn], Sequence[Fac
 
 
 def observe(tx: Transaction, memory: Memory, sample: Sample, turn: Turn) -> str:
-    """Write a turn as an observation, who spoke in front of a dialogue's; return its id."""
+    """Write a turn as an observation; return its id."""
     row = memories.remember(
         tx,
         memory.caller,
-        f"{turn.speaker}: {turn.text}" if sample.data == "locomo" else turn.text,
+        sample.content(turn),
         namespace=sample.namespace,
         metadata={"speaker": turn.speaker, "session_number": turn.session},
         sources=[{"kind": "turn", "ref": f"{sample.name}/{turn.id}", "at": turn.date}],
