@@ -67,7 +67,7 @@ def nested(depth):
         {1: 1},
         b"bytes",
         {1, 2},
-        object(),
+        pytest.param(object(), id="an object"),
         nested(33),
     ],
     ids=repr,
