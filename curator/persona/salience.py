@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-TALK_WEIGHT: Final = 0.4  # of a sentence that tells how somebody spoke or felt, as a matter to be stated
+TALK_WEIGHT: Final = 0.5  # of a sentence that tells how somebody spoke or felt, as a matter to be stated
 PASSING_WEIGHT: Final = 0.4  # of a sentence tied to its day ("recently"), as one of those on top
 TALK_WORTH: Final = 0.75  # of the same, as a claim
 RANK_WEIGHT: Final = {Rank.NAMED: 1.0, Rank.ALONE: 0.3, Rank.DEFINITE: 0.2}
