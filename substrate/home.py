@@ -106,17 +106,27 @@ def _create(
 
 
 def _first_human(db: Database, settings: Config, handle: str) -> Config:
-    """Register the human who uses a new store and make them the home's own principal."""
-    with db.read() as r:
-        known = next((row for row in principals.everyone(r) if row.kind == "human"), None)
-    if known is None:
-        principal_id = db.new_id("hum")
-        key = keys.create(key_path(db.home, principal_id))
-        with db.write(principal_id) as tx:
-            known = principals.first_human(tx, principals.check_handle(handle), key, id=principal_id)
-    settings = Config(known.id, settings.engine)
-    config.write(db.home, settings)
+    """Make the first human of the store, registered now if there is none, the home's own principal."""
+    with db.connection():  # held from the look to the write, so that two first commands do not both register one
+        with db.read() as r:
+            humans = [row for row in principals.everyone(r) if row.kind == "human" and row.retired_at is None]
+        first = min(humans, key=lambda row: (row.created_at, row.id), default=None)
+        settings = Config(first.id if first else _register(db, handle), settings.engine)
+        config.write(db.home, settings)
     return settings
+
+
+def _register(db: Database, handle: str) -> str:
+    """Register a human with a key of their own; the key does not outlive a failure."""
+    principals.check_handle(handle)
+    path = key_path(db.home, db.new_id("hum"))
+    key = keys.create(path)
+    try:
+        with db.write(path.stem) as tx:
+            return principals.first_human(tx, handle, key, id=path.stem).id
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _authenticated(db: Database, ref: str, *, project: str | None = None, session: str | None = None) -> Caller:

@@ -1,5 +1,6 @@
 """The Python door: a store opened as somebody, made on first use, with its first human."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,25 @@ def test_a_home_that_lost_its_settings_finds_its_human_again(memory: Memory, tmp
     again = Memory.open(tmp_path / "home", state_dir=tmp_path / "state", human="somebody")
     assert again.caller.id == memory.caller.id
     again.close()
+
+
+def test_two_first_opens_register_one_human(tmp_path: Path):
+    def opened() -> str:
+        made = Memory.open(tmp_path / "home", state_dir=tmp_path / "state", human="ann")
+        made.close()
+        return made.caller.id
+
+    with ThreadPoolExecutor(4) as pool:
+        found = {future.result() for future in [pool.submit(opened) for _ in range(4)]}
+    assert len(found) == 1
+    assert sorted(path.stem for path in (tmp_path / "home" / "keys").iterdir()) == sorted([*found, "store"])
+
+
+def test_a_failed_registration_leaves_no_key(tmp_path: Path):
+    ids = iter(["store-1", "nonsense"])
+    with pytest.raises(Invalid):
+        Memory.open(tmp_path / "home", state_dir=tmp_path / "state", human="ann", new_id=lambda prefix: next(ids))
+    assert [path.stem for path in (tmp_path / "home" / "keys").iterdir()] == ["store"]
 
 
 def test_engine_settings_are_kept_for_the_next_open(tmp_path: Path):
