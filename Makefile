@@ -22,7 +22,7 @@ lint: $(STAMP)  ## Style, formatting and strict types
 	$(BIN)/mypy
 
 bench: $(STAMP)  ## Persona quality on the development data (AI_MEMORY_BENCH_DATA or ../shared/data)
-	$(BIN)/python benchmarks/persona_quality.py
+	$(BIN)/python -m benchmarks.persona_quality
 
 docs: $(STAMP)  ## Regenerate docs/reference from the code
 	$(BIN)/python docs/reference/generate.py
