@@ -134,6 +134,8 @@ def opened(*, create: bool = False) -> "Iterator[Memory]":
         if memory.db.situation is Situation.UNANCHORED:
             say("warning: this machine has no anchor for this store; `ai-memory audit adopt` makes one")
         yield memory
+        if memory.db.ledger.state.partly:
+            say("note: of a store this large only the rows shown were checked; `ai-memory audit verify` checks all")
     finally:
         memory.close()
 

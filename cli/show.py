@@ -116,7 +116,7 @@ def forgotten(found: Answer) -> str:
         made = again["persona_id"] or f"not regenerated: {again['why_not']}"
         lines.append(f"persona of {line(again['entity_id'])} in {line(again['namespace'])}: {line(made)}")
     if found["stale"]:
-        lines.append(f"stale now: {', '.join(found['stale'])}; --cascade takes them too")
+        lines.append(f"rests on it still: {', '.join(found['stale'])}; --cascade takes it too")
     if found["repeated"]:
         lines.append(f"says the same and was not touched: {', '.join(found['repeated'])}")
     return "\n".join(lines)

@@ -167,12 +167,15 @@ def persona_why(memory: Memory, *, entity: str, footnote: int, namespace: str = 
 
 @action("persona_verify", writes=False)
 def persona_verify(memory: Memory, *, entity: str, namespace: str = "global") -> Json:
-    """Hold the newest persona against its claims, its edges and its event."""
+    """Hold the newest persona against its claims, its edges, its event, and that event's place in the log."""
+    from audit import proof
     from curator.persona import tracing
+    from substrate.actions.audit import prove
 
     with memory.read() as r:
         found = _require(reading.newest(r, memory.caller, entity, namespace), entity, namespace)
         faults = tracing.check(r, memory.caller, found)
+    faults += proof.check(prove(memory, id=found.row.id)["proof"]).reasons
     return {"ok": not faults, "id": found.row.id, "version": found.row.persona_version, "faults": faults}
 
 

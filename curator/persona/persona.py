@@ -234,7 +234,6 @@ def _claim_rows(persona_id: str, draft: Draft) -> list[ClaimRow]:
 def _refuse(db: Database, caller: Caller, gathered: Gathered, asked: str) -> Refused:
     """Record that there is nothing to make a persona from, and make the error that says so."""
     with db.write(caller.id) as tx:
-        namespaces.ensure(tx, caller, gathered.namespace)
         near = entities.nearest(tx, asked, gathered.namespace)
         _record(tx, caller, gathered, "persona_refused", "no_reflections")
     close = f"; near it: {', '.join(quote(name) for name in near)}" if near else ""
@@ -265,7 +264,13 @@ def _record(tx: Transaction, caller: Caller, gathered: Gathered, type: str, reas
         type,
         subject=gathered.entity_id,
         namespace=gathered.namespace,
-        payload={"entity_id": gathered.entity_id, "reason": reason, "outcome": "failed", "by": principal(caller)},
+        payload={
+            "entity_id": gathered.entity_id,
+            "reason": reason,
+            "outcome": "failed",
+            "up_to": tx.sequence - 1,
+            "by": principal(caller),
+        },
         audience=feed.audience(tx, gathered.namespace),
         actor=CURATOR.id,
     )

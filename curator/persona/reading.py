@@ -143,7 +143,7 @@ def diff(before: Read, after: Read) -> Difference:
 
 def _place(r: Reader, caller: Caller, entity: str, namespace: str) -> tuple[str, str]:
     path = namespaces.resolve(r, namespace)
-    access.check(r, caller, "read_curated", path)
+    access.check(r, caller, "read", path)
     return path, entity_names.resolve(r, entity, path).entity_id
 
 

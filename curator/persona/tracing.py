@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from audit.event import payload_hash
 from curator.persona import markdown
 from curator.persona.reading import Read
 from substrate.errors import Invalid
@@ -93,7 +94,8 @@ def why(r: Reader, caller: Caller, persona: Read, footnote: int) -> Why:
 def check(r: Reader, caller: Caller, persona: Read) -> list[str]:
     """Hold a version against its claims, its edges and its event; return what does not agree, nothing when all does.
 
-    Every footnote resolves to a readable reflection, the Markdown says exactly what the claim rows say, the
+    Every footnote resolves to a reflection whose text is there (one that was reworded or retired makes the persona
+    stale, not wrong), the Markdown says exactly what the claim rows say, the
     ``derived_from`` edges are exactly the cited ids, and the event that made the version commits to them.
     """
     row, found = persona.row, []
@@ -101,7 +103,7 @@ def check(r: Reader, caller: Caller, persona: Read) -> list[str]:
     for id in persona.sources:
         if id not in rows:
             found.append(f"footnote {persona.sources.index(id) + 1} cites {id}, which does not exist")
-        elif rows[id].status != "active":
+        elif rows[id].status == "deleted":
             found.append(f"footnote {persona.sources.index(id) + 1} cites {id}, which is {rows[id].status}")
     parsed = markdown.parse(row.content or "")
     said = [(claim.section, claim.text, claim.sources) for claim in parsed.claims]
@@ -113,4 +115,6 @@ def check(r: Reader, caller: Caller, persona: Read) -> list[str]:
     made = [e for e in r.events(after=row.sequence - 1, limit=1, types=("persona_generated",)) if e.subject == row.id]
     if not made:
         found.append(f"event {row.sequence} did not make this version")
+    elif made[0].payload.get("payload_hash") != payload_hash("persona_generated", {}, (row.id, persona.sources)):
+        found.append(f"event {row.sequence} commits to other sources")
     return found

@@ -34,6 +34,8 @@ def log(memory: Memory, *, after: int = 0, limit: int | None = None, subject: st
     with memory.read() as r:
         seen = access.readable(r, memory.caller)
         found = r.events(after, most, subject=subject)
+        if subject is not None:  # that there is a hidden event about an id would tell that the id exists
+            found = [event for event in found if access.sees(event, seen)]
     return {"events": [_shown(event, access.sees(event, seen)) for event in found]}
 
 

@@ -6,7 +6,7 @@ Source: docs/spec/model.md §4 (Kinds and types); docs/spec/requirements.md S1-8
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from substrate import limits, secrets
@@ -15,9 +15,9 @@ from substrate.escape import quote
 from substrate.identifiers import check_line, check_name, check_tags, check_text
 from substrate.memory.metadata import check_metadata, check_period, check_sources
 from substrate.memory.references import ID
-from substrate.scopes import access, namespaces, paths
+from substrate.scopes import access, namespaces, paths, principals
 from substrate.scopes.caller import Caller
-from substrate.store.model import Json, MemoryRow, PrincipalRow
+from substrate.store.model import Json, MemoryRow
 from substrate.store.transaction import Reader, Transaction
 
 TYPES = {
@@ -100,8 +100,7 @@ def draft(
     )
     curated = caller.kind == "curator" and (kind != "observation" or found.memory_type == "episode")
     access.check(tx, caller, "write_curated" if curated else "write", path)
-    _known_agents(tx, found.applies_to)
-    return found
+    return replace(found, applies_to=_known_agents(tx, found.applies_to))
 
 
 def is_entry(row: MemoryRow | Draft) -> bool:
@@ -157,8 +156,12 @@ def _agents(applies_to: Iterable[str] | None) -> tuple[str, ...] | None:
     return agents or None
 
 
-def _known_agents(r: Reader, agents: Iterable[str] | None) -> None:
+def _known_agents(r: Reader, agents: Iterable[str] | None) -> tuple[str, ...] | None:
+    """Return the ids that ids or handles of agents stand for, each once."""
+    found: list[str] = []
     for agent in agents or ():
-        row = r.get(PrincipalRow, agent)
+        row = principals.find(r, agent)
         if row is None or row.kind != "agent":
             raise access.missing("agent", agent)
+        found.append(row.id)
+    return tuple(dict.fromkeys(found)) or None

@@ -72,7 +72,8 @@ def check_row(r: Reader, caller: Caller, action: str, row: MemoryRow) -> None:
     Here the row counts too: who wrote it, whether the curator did, and whom it applies to.
     """
     curated = row.origin == "curator"
-    action, reading = _ROW_ACTIONS[action][not curated], _ROW_ACTIONS["read"][not curated]
+    reading = _ROW_ACTIONS["read"][not _open_to_leads(row)]
+    action = reading if action == "read" else _ROW_ACTIONS[action][not curated]
     stands, scope = facts_of(r, caller, row.namespace)
     scope = replace(scope, author=row.by_id)
     if rule(stands, reading, scope).verdict < Verdict.YES or not _applies(row, caller):
@@ -147,8 +148,13 @@ def _readable(r: Reader, caller: Caller) -> frozenset[str]:
 
 def visible(row: MemoryRow, caller: Caller, paths: Collection[str]) -> bool:
     """Tell whether the caller may read this memory, given what `readable` answered. Pure."""
-    within = row.namespace in paths or (row.origin == "curator" and row.namespace + _CURATED in paths)
+    within = row.namespace in paths or (_open_to_leads(row) and row.namespace + _CURATED in paths)
     return within and _applies(row, caller)
+
+
+def _open_to_leads(row: MemoryRow) -> bool:
+    """Tell whether a row is the curator's own: a persona quotes reflections, so it has no more readers than they."""
+    return row.origin == "curator" and row.memory_kind != "persona"
 
 
 def sees(event: Event, paths: Collection[str]) -> bool:

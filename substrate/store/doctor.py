@@ -65,7 +65,9 @@ def _store(home: Path, state_dir: Path | None) -> Iterator[Finding]:
     yield _finding(
         report.ok,
         "log and rows",
-        f"{report.events} events and every row hold" if report.ok else f"{len(report.faults)} faults, first: {first}",
+        f"{report.events} events and every row hold"
+        if report.ok
+        else f"faults: {len(report.faults)}, the first: {first}",
         _mend(report.faults[0].kind) if report.faults else "",
     )
     yield _finding(

@@ -59,6 +59,11 @@ class SignedState:
             raise Integrity("the table of row digests does not match the newest signed event", hint=HINT)
 
     @property
+    def partly(self) -> bool:
+        """Whether the store was too large to hold every row against the state: only rows returned were checked."""
+        return self._entries_hold and not self.whole
+
+    @property
     def loaded(self) -> bool:
         """Whether the digests were read and matched."""
         return self._tree is not None

@@ -63,7 +63,7 @@ def test_recall_says_how_it_found_what(shell: Terminal, cast: Cast):
 def test_forgetting_says_what_went_and_what_is_stale(shell: Terminal, cast: Cast):
     first = shell("forget", cast.choir)
     assert f"forgotten: {cast.choir}\n" in first.out
-    assert f"stale now: {cast.tuesdays}" in first.out and "--cascade takes them too" in first.out
+    assert f"rests on it still: {cast.tuesdays}" in first.out and "--cascade takes it too" in first.out
     out = shell("forget", cast.moved, "asked to", "--cascade").out
     assert f"persona versions forgotten: {cast.persona}" in out
     assert "persona of mara in global: " in out

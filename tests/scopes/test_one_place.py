@@ -25,6 +25,7 @@ ALLOWED = {
         "owner_id|lead_id|retired_at|revoked_at",
         "shows principals and credentials as rows",
     ),
+    "substrate/home.py": ("retired_at", "looks for the human a home belongs to; whether they may act access decides"),
     "substrate/recall/documents.py": ("applies_to", "groups rows; access.visible decides about each group"),
     "curator/persona/gathering.py": ("applies_to", "a persona has every reader, so no restricted row is its source"),
 }
