@@ -1,229 +1,251 @@
 """Measure how much of the evidence recall finds, beside what simpler rankings find, in one run.
 
-LoCoMo: five long dialogues; a question comes with the turns that hold its answer. Figures are the mean share of them
-among the first 5, 10 and 20 hits, over the questions of categories 1 to 4, with those of category 5 (which ask for what
-was never said) apart. Only the turns are stored, one namespace a dialogue, and each question asks its own.
+    python -m benchmarks.recall_quality [--data DIR] [--only locomo|realmem] [--limit N] [--ablations] [--json]
 
-    python benchmarks/recall_quality.py [--data FOLDER] [--ablations] [--json]
+A figure is the mean share of a question's evidence among the first 5, 10 and 20 hits; each question asks its own
+dialogue or person.
+LoCoMo: evidence are turns. Only the turns are stored, and in a second store the facts made from them as reflections
+(`with facts`; hits are turns still). Questions of category 5, which ask for what was never said, stand apart.
+RealMem: evidence are facts, stored as reflections derived from what was said; hits are facts.
 
-The data is not part of the project: AI_MEMORY_BENCH_DATA or --data names its folder.
+The settings are those of the product, one set for all data. The data is not part of the project; where it is absent
+this says so and exits 0. Progress goes to standard error.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import re
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import corpora
+from benchmarks.corpora import Sample
+from benchmarks.load_real import Loaded, Replay, add_arguments, load, opened, shown
+from substrate.home import Memory
 from substrate.memory import memories
 from substrate.recall import embedding, index
-from substrate.recall.documents import Document, document
+from substrate.recall.documents import document
+from substrate.recall.question import ARMS
 from substrate.recall.recall import recall
 from substrate.recall.words import terms
-from substrate.scopes import principals
-from substrate.scopes.caller import Caller
-from substrate.store.database import Database
-from substrate.store.model import MemoryRow
 
 DEPTHS = (5, 10, 20)
-ROOT = Path(__file__).resolve().parent.parent
-Ranker = Callable[[str], Sequence[str]]  # question -> dia ids, best first
+EVIDENCE = {"locomo": "observation", "realmem": "reflection"}  # the kind of memory that questions name
+ABLATIONS = {"without names": "entity", "without links": "graph", "words alone": "vector", "meaning alone": "lexical"}
+Ranker = Callable[[str], Sequence[str]]  # question -> memory ids, best first
+Result = dict[str, Any]
 
 
-@dataclass
-class Dialogue:
-    """Hold a dialogue's turns, in order, and its questions with the ids of the turns that answer them."""
+@dataclass(frozen=True)
+class Shelf:
+    """Hold a loaded sample: the store, the ids of what questions name, and the encoder all systems share."""
 
-    name: str
-    turns: list[tuple[str, str, str]]  # dia id, RFC 3339 time, "speaker: text"
-    questions: list[tuple[str, int, frozenset[str]]]  # question, category, evidence
-    rows: dict[str, MemoryRow] = field(default_factory=dict)
+    memory: Memory
+    loaded: Loaded
+    encoder: Remembering
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """Map what questions name to the memory it became."""
+        return self.loaded.turns if self.loaded.sample.data == "locomo" else self.loaded.facts
 
 
-def main() -> int:
-    """Print the table; exit 2 when the data is not there."""
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    default = os.environ.get("AI_MEMORY_BENCH_DATA") or ROOT.parent / "shared" / "data"
-    arguments.add_argument("--data", type=Path, default=Path(default))
-    arguments.add_argument("--ablations", action="store_true", help="also run with single arms left out")
-    arguments.add_argument("--json", action="store_true")
-    given = arguments.parse_args()
-    path = given.data / "locomo" / "locomo_dev.json"
-    if not path.exists():
-        print(f"no development data at {path}", file=sys.stderr)
-        return 2
-    dialogues = [dialogue(sample) for sample in json.loads(path.read_text("utf-8"))]
-    results = {}
-    with tempfile.TemporaryDirectory() as folder:
-        db, caller = stored(dialogues, Path(folder))
-        systems = {**baselines(dialogues), **ours(db, caller, given.ablations)}
-        for name, ranker in systems.items():
-            started = time.perf_counter()
-            results[name] = measured(dialogues, ranker)
-            results[name]["ms"] = 1000 * (time.perf_counter() - started) / sum(len(d.questions) for d in dialogues)
-            if not given.json:
-                print(line(name, results[name]), flush=True)
-        db.close()
-    if given.json:
+class Remembering:
+    """Encode each text once, so that every system compares the same vectors and none is timed for them."""
+
+    def __init__(self, encoder: embedding.Embedder) -> None:
+        self.encoder, self.model_id, self.dimension = encoder, encoder.model_id, encoder.dimension
+        self.known: dict[str, Any] = {}
+
+    def encode(self, texts: Sequence[str], progress: embedding.Progress | None = None) -> Any:
+        """See `Embedder`."""
+        for text in texts:
+            if text not in self.known:
+                self.known[text] = self.encoder.encode([text])[0]
+        return np.array([self.known[text] for text in texts], np.float32).reshape(-1, self.dimension)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print a table a data set; answer the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.recall_quality", description=(__doc__ or "").splitlines()[0]
+    )
+    add_arguments(parser)
+    parser.add_argument("--ablations", action="store_true", help="also run with one arm left out at a time")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    options = parser.parse_args(argv)
+    try:
+        samples = corpora.samples(options.data, options.only, options.limit)
+    except corpora.Absent as absent:
+        print(f"skipped: {absent}", file=sys.stderr)
+        return 0
+    results = measure(samples, Remembering(embedding.load()), options.ablations, quiet=options.json)
+    if options.json:
         print(json.dumps(results, indent=2))
     return 0
 
 
-def dialogue(sample: dict[str, Any]) -> Dialogue:
-    """Read one LoCoMo sample; evidence that names no turn is dropped, and questions left without any."""
-    talk, turns = sample["conversation"], []
-    sessions = sorted((int(key.split("_")[1]) for key in talk if re.fullmatch(r"session_\d+", key)))
-    for number in sessions:
-        moment = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
-        for turn in talk[f"session_{number}"]:
-            caption = f" [shared image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-            text = f"{turn['speaker']}: {turn['text']}{caption}"
-            turns.append((turn["dia_id"], f"{moment:%Y-%m-%dT%H:%M:00.000000Z}", text))
-    known = {dia_id for dia_id, _, _ in turns}
-    questions = []
-    for qa in sample["qa"]:
-        evidence = frozenset(repaired(qa.get("evidence") or [])) & known
-        if evidence:
-            questions.append((qa["question"], qa["category"], evidence))
-    return Dialogue(sample["sample_id"], turns, questions)
+def measure(samples: Sequence[Sample], encoder: Remembering, ablations: bool, *, quiet: bool) -> dict[str, Result]:
+    """Return the figures of every system over every data set there is, by name, and print them unless `quiet`."""
+    results: dict[str, Result] = {}
+    for data in dict.fromkeys(sample.data for sample in samples):
+        chosen = [sample for sample in samples if sample.data == data]
+        if data == "locomo":
+            bare = [replace(sample, facts=()) for sample in chosen]
+            results |= measured(f"{data}: ", bare, encoder, {**BASELINES, **ours(ablations)}, quiet)
+            results |= measured(f"{data}, with facts: ", chosen, encoder, ours(False), quiet)
+        else:
+            results |= measured(f"{data}: ", chosen, encoder, {**BASELINES, **ours(ablations)}, quiet)
+    return results
 
 
-def repaired(evidence: Sequence[str]) -> Iterator[str]:
-    """Yield turn ids from evidence strings: several in one, `D:11:26`, leading zeros."""
-    for part in re.split(r"[;,\s]+", " ".join(evidence)):
-        if match := re.fullmatch(r"D:?(\d+):0*(\d+)", part):
-            yield f"D{match[1]}:{match[2]}"
+def measured(
+    title: str,
+    samples: Sequence[Sample],
+    encoder: Remembering,
+    systems: Mapping[str, Callable[[Shelf], Ranker]],
+    quiet: bool,
+) -> dict[str, Result]:
+    """Load the samples into a store of their own, give every memory its vector, and ask every system everything."""
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        replay = Replay()
+        memory = opened(Path(folder, "home"), replay, Path(folder, "state"))
+        shelves = [Shelf(memory, loaded, encoder) for loaded in load(memory, replay, samples, shown)]
+        index.of(memory.db).encode(memory.db, encoder, progress=shown)
+        for name, system in systems.items():
+            results[title + name] = asked(shelves, system)
+            if not quiet:
+                print(line(title + name, results[title + name]), flush=True)
+        memory.close()
+    return results
 
 
-def stored(dialogues: Sequence[Dialogue], folder: Path) -> tuple[Database, Caller]:
-    """Store every turn as an observation, time and all, and give it its vector."""
-    db = Database.create(folder / "home", state_dir=folder / "state")
-    with db.write("hub") as tx:
-        human = principals.first_human(tx, "bench", None)
-    caller = Caller(human.id, "human", "bench")
-    for talk in dialogues:
-        with db.write(caller.id) as tx:
-            for dia_id, moment, text in talk.turns:
-                row = memories.remember(tx, caller, text, namespace=f"bench/{talk.name}", valid_from=moment)
-                talk.rows[dia_id] = row
-    index.of(db).encode(db, embedding.load(), progress=shown)
-    return db, caller
-
-
-def shown(what: str, done: int, of: int) -> None:
-    """Show progress on standard error."""
-    print(f"\r{what} {done:,} of {of:,}", end="" if done < of else "\n", file=sys.stderr, flush=True)
-
-
-def measured(dialogues: Sequence[Dialogue], system: Callable[[Dialogue], Ranker]) -> dict[str, Any]:
-    """Return the mean recall at each depth: for categories 1-4 together, for 5, and for each."""
-    shares = defaultdict(list)
-    for talk in dialogues:
-        ranker = system(talk)
-        for question, category, evidence in talk.questions:
-            ranked = list(ranker(question))
+def asked(shelves: Sequence[Shelf], system: Callable[[Shelf], Ranker]) -> Result:
+    """Return the mean recall at each depth, over all questions but the adversarial, and for each kind; median time."""
+    shares, times = defaultdict(list), []
+    for shelf in shelves:
+        ranker = system(shelf)
+        for question in shelf.loaded.sample.questions:
+            evidence = {shelf.ids[id] for id in question.evidence}
+            started = time.perf_counter()
+            ranked = list(ranker(question.text))
+            times.append(1000 * (time.perf_counter() - started))
             share = [len(evidence & set(ranked[:depth])) / len(evidence) for depth in DEPTHS]
-            shares["adversarial" if category == 5 else "all"].append(share)
-            shares[f"category {category}"].append(share)
-    return {name: [round(float(x), 4) for x in np.mean(rows, axis=0)] for name, rows in sorted(shares.items())}
+            if question.kind != corpora.ADVERSARIAL:
+                shares["all"].append(share)
+            shares[question.kind].append(share)
+    means = {kind: [round(float(x), 4) for x in np.mean(rows, axis=0)] for kind, rows in sorted(shares.items())}
+    return {"recall": means, "questions": len(shares["all"]), "median_ms": round(float(np.median(times)), 1)}
 
 
-def line(name: str, result: dict[str, Any]) -> str:
+def line(name: str, result: Result) -> str:
     """Return one row of the table."""
 
-    def triple(key: str) -> str:
-        return "/".join(f"{x:.3f}".lstrip("0") for x in result[key])
+    def triple(kind: str) -> str:
+        return "/".join(f"{share:.3f}".removeprefix("0") for share in result["recall"][kind])
 
-    kinds = "  ".join(f"{n}: {result[f'category {n}'][1]:.3f}" for n in (1, 2, 3, 4))
-    return f"{name:34} {triple('all')}   adversarial {triple('adversarial')}   R@10 {kinds}   {result['ms']:.1f} ms"
+    kinds = [kind for kind in result["recall"] if kind not in ("all", corpora.ADVERSARIAL, "query")]
+    apart = f"  adversarial {triple(corpora.ADVERSARIAL)}" if corpora.ADVERSARIAL in result["recall"] else ""
+    each = "  R@10" + "".join(f" {kind}:{result['recall'][kind][1]:.2f}" for kind in kinds) if kinds else ""
+    return f"{name:44} {triple('all')}{apart}{each}  {result['median_ms']:6.1f} ms"
 
 
 # --- the systems ---------------------------------------------------------------------------------------------
 
 
-def ours(db: Database, caller: Caller, ablations: bool) -> dict[str, Callable[[Dialogue], Ranker]]:
-    """Return recall itself, and with `ablations` recall by fewer arms."""
-    choices = {"ai-memory": ("lexical", "vector", "graph", "entity")}
-    if ablations:
-        choices["ai-memory, words alone"] = ("lexical", "graph", "entity")
-        choices["ai-memory, meaning alone"] = ("vector", "graph", "entity")
-        choices["ai-memory, names not looked for"] = ("lexical", "vector", "graph")
+def ours(ablations: bool) -> dict[str, Callable[[Shelf], Ranker]]:
+    """Return recall itself, and with `ablations` recall without one of its arms."""
 
-    def system(arms: tuple[str, ...]) -> Callable[[Dialogue], Ranker]:
-        def start(talk: Dialogue) -> Ranker:
-            names = {row.id: dia_id for dia_id, row in talk.rows.items()}
+    def system(arms: Sequence[str]) -> Callable[[Shelf], Ranker]:
+        def start(shelf: Shelf) -> Ranker:
+            memory, sample = shelf.memory, shelf.loaded.sample
 
             def rank(question: str) -> list[str]:
-                found = recall(db, caller, question, namespace=f"bench/{talk.name}", arms=arms, max_hits=20, chars=100_000)
-                return [names[hit.memory.id] for hit in found.hits]
+                found = recall(
+                    memory.db,
+                    memory.caller,
+                    question[:4_000],
+                    namespace=sample.namespace,
+                    kinds=(EVIDENCE[sample.data],),
+                    arms=arms,
+                    embedder=shelf.encoder,
+                    max_hits=max(DEPTHS),
+                    chars=100_000,
+                )
+                return [hit.memory.id for hit in found.hits]
 
             return rank
 
         return start
 
-    return {name: system(arms) for name, arms in choices.items()}
+    without = {f"ai-memory, {name}": system([arm for arm in ARMS if arm != left]) for name, left in ABLATIONS.items()}
+    return {"ai-memory": system(ARMS), **(without if ablations else {})}
 
 
-def baselines(dialogues: Sequence[Dialogue]) -> dict[str, Callable[[Dialogue], Ranker]]:
-    """Return BM25, the encoder, and their reciprocal rank fusion, each over the same words and vectors as ours."""
-    cache: dict[str, tuple[list[Document], Any, Any]] = {}
+def bm25(shelf: Shelf) -> Callable[[str], Any]:
+    """Score whole memories the plain way, k1 = 1.2 and b = 0.75, over the words recall indexes."""
+    found = [document(row, b"").terms for row in rows(shelf)]
+    lengths = np.array([sum(counts.values()) for counts in found], float)
+    frequencies = Counter(term for counts in found for term in counts)
+    norm = 1.2 * (0.25 + 0.75 * lengths / lengths.mean())
 
-    def prepared(talk: Dialogue) -> tuple[list[Document], Any, Any]:
-        if talk.name not in cache:
-            documents = [document(row, b"") for row in talk.rows.values()]
-            rows = embedding.load().encode([item.passage for item in documents])
-            cache[talk.name] = documents, Bm25([item.terms for item in documents]), rows
-        return cache[talk.name]
+    def scores(question: str) -> Any:
+        total = np.zeros(len(found))
+        for term in terms(question, query=True):
+            df = frequencies[term]
+            counts = np.array([document.get(term, 0) for document in found], float)
+            total += np.log(1 + (len(found) - df + 0.5) / (df + 0.5)) * counts * 2.2 / (counts + norm)
+        return total
 
-    def by_words(talk: Dialogue, question: str) -> Any:
-        return prepared(talk)[1].scores(terms(question, query=True))
+    return scores
 
-    def by_meaning(talk: Dialogue, question: str) -> Any:
-        return prepared(talk)[2] @ embedding.load().encode([question])[0]
 
-    def fused(talk: Dialogue, question: str) -> Any:
-        ranks = [np.argsort(np.argsort(-scores(talk, question), kind="stable")) for scores in (by_words, by_meaning)]
+def minilm(shelf: Shelf) -> Callable[[str], Any]:
+    """Score memories by the cosine of the vectors recall compares."""
+    matrix = shelf.encoder.encode([document(row, b"").passage for row in rows(shelf)])
+    return lambda question: matrix @ shelf.encoder.encode([question])[0]
+
+
+def fusion(shelf: Shelf) -> Callable[[str], Any]:
+    """Score memories by the reciprocal ranks of both, k = 60."""
+    both = bm25(shelf), minilm(shelf)
+
+    def scores(question: str) -> Any:
+        ranks = [np.argsort(np.argsort(-arm(question), kind="stable")) for arm in both]
         return sum(1 / (61 + rank) for rank in ranks)
 
-    def system(scores: Callable[[Dialogue, str], Any]) -> Callable[[Dialogue], Ranker]:
-        def start(talk: Dialogue) -> Ranker:
-            names = list(talk.rows)
-            return lambda question: [names[n] for n in np.argsort(-scores(talk, question), kind="stable")[:20]]
-
-        return start
-
-    return {"BM25": system(by_words), "MiniLM": system(by_meaning), "rank fusion (k = 60)": system(fused)}
+    return scores
 
 
-class Bm25:
-    """Score whole documents the plain way, k1 = 1.2 and b = 0.75."""
+def ranker(scoring: Callable[[Shelf], Callable[[str], Any]]) -> Callable[[Shelf], Ranker]:
+    """Return the system that ranks by these scores."""
 
-    def __init__(self, documents: Sequence[Counter[str]]) -> None:
-        self.documents = documents
-        self.lengths = np.array([sum(document.values()) for document in documents], float)
-        self.frequencies = Counter(term for document in documents for term in document)
+    def start(shelf: Shelf) -> Ranker:
+        ids, scores = list(shelf.ids.values()), scoring(shelf)
+        return lambda question: [ids[n] for n in np.argsort(-scores(question), kind="stable")[: max(DEPTHS)]]
 
-    def scores(self, query: Sequence[str]) -> Any:
-        """Return a score a document."""
-        scores, n = np.zeros(len(self.documents)), len(self.documents)
-        norm = 1.2 * (0.25 + 0.75 * self.lengths / self.lengths.mean())
-        for term in query:
-            counts = np.array([document[term] for document in self.documents], float)
-            df = self.frequencies[term]
-            scores += np.log(1 + (n - df + 0.5) / (df + 0.5)) * counts * 2.2 / (counts + norm)
-        return scores
+    return start
+
+
+def rows(shelf: Shelf) -> list[Any]:
+    """Read the memories that questions name."""
+    ids = list(shelf.ids.values())
+    with shelf.memory.read() as r:
+        found = memories.by_ids(r, shelf.memory.caller, ids)
+    return [found[id] for id in ids]
+
+
+BASELINES = {"BM25": ranker(bm25), "MiniLM": ranker(minilm), "rank fusion": ranker(fusion)}
 
 
 if __name__ == "__main__":
