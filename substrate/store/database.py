@@ -9,7 +9,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from audit import keys
@@ -200,15 +200,17 @@ class Database:
 
     def _abandon(self, connection: Connection, before: Head | None) -> None:
         """Go back to before the transaction; a connection that cannot is closed, the next operation opens one."""
+        undone = False
         try:
-            connection.rollback()
-            if before is not None:
-                self._ledger.revert(connection, before)
-        except BaseException as error:
-            self._ledger.distrust(before)
-            self._baton.close()
-            if not isinstance(error, AiMemoryError):
-                raise
+            with suppress(AiMemoryError):  # what made the transaction fail is what the caller hears of
+                connection.rollback()
+                if before is not None:
+                    self._ledger.revert(connection, before)
+                undone = True
+        finally:
+            if not undone:
+                self._ledger.distrust(before)
+                self._baton.close()
 
 
 def _build(

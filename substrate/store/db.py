@@ -113,17 +113,19 @@ class Connection:
         if self._closed:
             return
         self._closed = True
+        detached = False
         try:
-            with suppress(duckdb.TransactionException):
-                self._raw.execute("ROLLBACK")
-            self._raw.execute("SET search_path = 'memory.main'")
-            self._raw.execute("DETACH store")
-        except BaseException as error:  # such as no space to move the write-ahead log into the file
-            self._raw.close()
-            if not isinstance(error, duckdb.Error):
-                raise
-            return
-        _keep(self._key, self._raw)
+            with suppress(duckdb.Error):  # such as no space to move the write-ahead log into the file
+                with suppress(duckdb.TransactionException):
+                    self._raw.execute("ROLLBACK")
+                self._raw.execute("SET search_path = 'memory.main'")
+                self._raw.execute("DETACH store")
+                detached = True
+        finally:
+            if not detached:
+                self._raw.close()
+        if detached:
+            _keep(self._key, self._raw)
 
 
 def _keep(key: tuple[object, ...], raw: duckdb.DuckDBPyConnection) -> None:
