@@ -9,9 +9,11 @@ Source: docs/spec/model.md §6 (one file, several processes).
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -23,6 +25,7 @@ from audit.errors import Busy, Unavailable
 from substrate import limits
 
 _POLL_S = 0.001
+_TICKET = re.compile(r"\d{20}-[\w-]+", re.ASCII)  # nothing else in the folder is looked at, or swept
 
 
 class Baton:
@@ -126,7 +129,8 @@ class Baton:
             raise
 
     def _name_holder(self, fd: int) -> int:
-        note = json.dumps({"pid": os.getpid(), "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])})
+        # not what the program was told: that may be text, and the note stays when the text was forgotten
+        note = json.dumps({"pid": os.getpid(), "command": Path(sys.argv[0]).name})
         os.ftruncate(fd, 0)
         os.pwrite(fd, note.encode(), 0)
         return fd
@@ -145,8 +149,10 @@ class Baton:
 
     def _waiting(self) -> list[str]:
         """Name the visible tickets, oldest first; names still being made begin with a dot."""
+        if self._queue.is_symlink():  # sweeping would delete somebody else's files
+            raise NotADirectoryError(errno.ENOTDIR, "the queue is a symbolic link", str(self._queue))
         try:
-            return sorted(name for name in os.listdir(self._queue) if not name.startswith("."))
+            return sorted(name for name in os.listdir(self._queue) if _TICKET.fullmatch(name))
         except FileNotFoundError:
             return []
 
@@ -176,7 +182,7 @@ class Baton:
     def _swept(self, path: Path) -> bool:
         """Remove the ticket if its owner died; say whether it is gone."""
         try:
-            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             return True
         try:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +65,14 @@ class Store:
     @contextmanager
     def raw(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """Open the file with the engine alone, as anybody can who may write it."""
-        connection = duckdb.connect(str(self.file))
+        stranger = _stranger()
+        stranger.execute(f"ATTACH '{self.file}' AS store")
         try:
-            yield connection
+            stranger.execute("USE store")
+            yield stranger
         finally:
-            connection.close()
+            stranger.execute("USE memory")
+            stranger.execute("DETACH store")
 
     def edit(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run one statement behind the store's back."""
@@ -99,6 +103,12 @@ class Store:
         anchor = read_anchor(anchor_path(self.state, self.anchor_file().stem))
         assert anchor is not None
         return anchor
+
+
+@cache
+def _stranger() -> duckdb.DuckDBPyConnection:
+    """Start the engine once: it takes longer than all that is done with it."""
+    return duckdb.connect(":memory:")
 
 
 def refused(store: Store, read: Callable[[Reader], object]) -> Integrity:

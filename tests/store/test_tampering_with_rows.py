@@ -8,6 +8,7 @@ from audit.state import bucket_of
 from substrate import limits
 from substrate.errors import Integrity
 from substrate.store import commitments
+from substrate.store.inspection import inspect
 from substrate.store.model import LinkRow, MemoryRow, PersonaHeadRow
 from substrate.store.transaction import Reader
 from tests.store import forgery
@@ -21,13 +22,12 @@ READS: dict[str, Callable[[Reader], object]] = {
     "list": lambda r: r.select(MemoryRow, "status = 'active' AND content IS NOT NULL", order="id"),
     "list of others": lambda r: r.select(LinkRow),
     "count": lambda r: r.count(MemoryRow, "status = 'active'"),
-    "query": lambda r: r.query("SELECT id FROM memories WHERE namespace = 'global'"),
 }
 
 
 @pytest.mark.requirement("S3-15")
 @pytest.mark.parametrize("attack", ON_ONE_ROW.values(), ids=ON_ONE_ROW)
-def test_a_row_tampered_with_is_refused_however_it_is_read(
+def test_a_row_tampered_with_is_refused_however_it_is_read_and_named_by_verification(
     story: Store, attack: Attack, monkeypatch: pytest.MonkeyPatch
 ):
     attack(story)
@@ -41,6 +41,9 @@ def test_a_row_tampered_with_is_refused_however_it_is_read(
                 read(r)
             assert caught.value.hint, name
             assert "mem-" in str(caught.value) or "commitments of bucket" in str(caught.value), name
+    report = inspect(story.home, state_dir=story.state)
+    assert {fault.subject for fault in report.faults} & {"mem-1", "mem-2"}
+    assert all(fault.message for fault in report.faults)
 
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
@@ -130,6 +133,8 @@ def test_an_older_persona_is_never_served_as_the_newest(story: Store, attack: At
     refused(story, lambda r: r.select(MemoryRow, "entity_id = 'alice' AND status = 'active'"))
     if attack is not HEADS["older made active"]:
         refused(story, served_persona)
+    report = inspect(story.home, state_dir=story.state)
+    assert {fault.subject for fault in report.faults} & {"per-1", "per-2", "6:global5:alice"}
 
 
 def test_a_row_tampered_with_does_not_stop_the_reading_of_others_by_id(story: Store):

@@ -9,6 +9,7 @@ import pytest
 
 from audit.anchor import Situation
 from substrate.errors import AiMemoryError, Conflict, Integrity, NotFound, Unavailable
+from substrate.store.inspection import inspect
 from substrate.store.model import MemoryRow
 from tests.store import forgery
 from tests.store.attacks import LOGS, Attack, add
@@ -17,10 +18,14 @@ from tests.store.stores import Store, refused
 
 @pytest.mark.requirement("S3-15")
 @pytest.mark.parametrize("attack", LOGS.values(), ids=LOGS)
-def test_a_log_that_was_changed_opens_nothing(story: Store, attack: Attack):
+def test_a_log_that_was_changed_opens_nothing_and_verification_names_why(story: Store, attack: Attack):
+    anchored = story.anchor().store_id
     attack(story)
     for _ in range(2):
         assert refused(story, lambda r: r.head).hint
+    report = inspect(story.home, state_dir=story.state)
+    assert report.faults or report.store_id != anchored
+    assert all(fault.kind and fault.message for fault in report.faults)
 
 
 @pytest.mark.requirement("S3-15")
