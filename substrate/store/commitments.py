@@ -34,12 +34,17 @@ def filled_tables(connection: Connection) -> list[str]:
 def table_faults(
     connection: Connection, table: str, limit: int, pending: Mapping[tuple[str, str], str | None] | None = None
 ) -> list[Fault]:
-    """Hold every row of one table against the commitments kept for it; ``pending`` commitments count before those."""
+    """Hold every row of one table against the commitments kept for it; ``pending`` commitments count before those.
+
+    Raises Integrity when the table is not there or has other columns.
+    """
     if table not in schema.COMMITTED:
         return [("row_forged", None, f"the signed state names a table {table!r:.80}, which is none")]
     own = pending or {}
-    columns = _columns(connection, table)
-    some = connection.rows(f"SELECT {', '.join(columns)}, salt FROM {table} LIMIT {_FEW + 1}")
+    names, some = connection.table(f"SELECT * FROM {table} LIMIT {_FEW + 1}")
+    columns = names[:-1]
+    if names[-1:] != ["salt"] or not {*schema.COMMITTED[table]} <= {*columns}:
+        raise Integrity(f"the columns of {table} are not what they should be", hint=HINT)
     if len(some) <= _FEW:
         rows = _differences(connection, table, columns, some)
     else:
@@ -96,9 +101,3 @@ def _text(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
-
-
-def _columns(connection: Connection, table: str) -> list[str]:
-    """Name the columns of a table but the salt, in table order."""
-    rows = connection.rows(f"SELECT cid, name FROM pragma_table_info('{table}')")
-    return [name for _, name in sorted(rows) if name != "salt"]

@@ -74,6 +74,12 @@ class Connection:
         with translated():
             return self._raw.execute(sql, list(parameters)).fetchall()
 
+    def table(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Execute a query and give the names of its columns beside the rows."""
+        with translated():
+            found = self._raw.execute(sql)
+            return [column[0] for column in found.description or ()], found.fetchall()
+
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values], types: Mapping[str, str]) -> None:
         """Insert rows: one by values, many through one statement over column lists."""
         names = ", ".join(columns)

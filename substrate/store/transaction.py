@@ -6,6 +6,7 @@ Source: docs/spec/audit.md §1.4-1.5, docs/spec/model.md §4.
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,8 @@ from typing import Any, TypeVar
 from audit.errors import Conflict, Integrity, NotFound
 from audit.event import Event, Target
 from substrate import limits
+from substrate.identifiers import check_line
+from substrate.secrets import refuse
 from substrate.store.commitments import HINT, commitment_of
 from substrate.store.db import Connection, row_id_sql
 from substrate.store.ledger import Head, Ledger
@@ -223,8 +226,11 @@ class Transaction(Reader):
         """Give the id that an earlier write with this idempotency key made; None when there was none.
 
         Then the first event of this transaction keeps the key with its subject. The request is kept as a salted hash.
-        Raises Conflict when the key came with another request before.
+        Raises Conflict when the key came with another request before, Invalid for a key that is no line of text or
+        holds a credential: keys stand in the log for good.
         """
+        key = check_line("idempotency_key", key, limits.REF_BYTES)
+        refuse("idempotency_key", key)
         known = self.get(IdempotencyRow, self.actor, key)
         if known is None:
             self._once = IdempotencyRow(
@@ -326,8 +332,12 @@ def _portions(changes: Sequence[Change]) -> list[list[Change]]:
 
 
 def _fingerprint(salt: str, request: Mapping[str, Any]) -> str:
-    """Hash a request under a salt and keep both; forgetting the subject erases them together."""
-    return salt + hashlib.sha256(f"request/v1{salt}{to_json(request)}".encode()).hexdigest()
+    """Hash a request under a salt and keep both; forgetting the subject erases them together.
+
+    The request was not checked yet: a number or text that no row could hold is hashed too, and refused later.
+    """
+    text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return salt + hashlib.sha256(f"request/v1{salt}{text}".encode(errors="surrogatepass")).hexdigest()
 
 
 def commit(kind: type[Row], values: Sequence[Any], salt: object) -> str:

@@ -49,6 +49,8 @@ TREES = {
     "digest gone": ("DELETE FROM state_buckets WHERE bucket = 9", "state"),
     "commitment of no table": ("INSERT INTO state_entries VALUES (3, 'none', 'x', 'y')", "state"),
     "index": ("DROP INDEX idx_links_target", "tables"),
+    "key renamed": ("ALTER TABLE namespaces RENAME path TO way", "tables"),
+    "salt gone": ("ALTER TABLE namespaces DROP salt", "tables"),
     "column": ("ALTER TABLE jobs ALTER kind SET DEFAULT 'x'", "tables"),
 }
 

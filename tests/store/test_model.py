@@ -67,7 +67,7 @@ def test_checks_are_known_to_the_strategies():
 
 @each_kind
 @given(data=st.data())
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_engine_commits_to_the_same_hash_as_python(kind: type[Row], connection: Connection, data: st.DataObject):
     row, salt = data.draw(rows(kind)), data.draw(st.binary(min_size=32, max_size=32)).hex()
     connection.begin()
@@ -81,7 +81,7 @@ def test_the_engine_commits_to_the_same_hash_as_python(kind: type[Row], connecti
 
 @each_kind
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_a_row_comes_back_from_its_column_values(kind: type[Row], data: st.DataObject):
     row = data.draw(rows(kind))
     assert kind.from_values(row.values()) == row
