@@ -55,7 +55,7 @@ def reflect(
     }
     with memory.write() as tx:
         request = {"reflect": [title, text], **given}
-        known = tx.once(idempotency_key, request) if idempotency_key else None
+        known = tx.once(idempotency_key, request) if idempotency_key is not None else None
         if known is None:
             done = reflections.reflect(tx, memory.caller, title, text, **given)
         else:

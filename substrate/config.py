@@ -6,11 +6,13 @@ Source: docs/spec/model.md §4 (files).
 from __future__ import annotations
 
 import os
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from audit import files
 from audit.errors import Invalid, Unavailable
 
 FILE = "config.toml"
@@ -36,8 +38,11 @@ def read(home: Path) -> Config:
     """
     path = home / FILE
     try:
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_mode & 0o022:
+        with open(path, "rb", opener=files.unblocked) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise Invalid(f"{path} is not a regular file", hint="move it away")
+            if status.st_mode & 0o022:
                 raise Invalid(f"{path} can be written by others", hint=f"chmod go-w {path}")
             found = tomllib.loads(file.read(_BYTES).decode())
     except (FileNotFoundError, NotADirectoryError):

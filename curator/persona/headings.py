@@ -199,7 +199,10 @@ def _numbered(taken: Collection[str]) -> str:
 
 
 def fits(heading: str, claims: Sequence[str]) -> bool:
-    """Tell whether a heading still names what is in a section."""
-    wanted = words.stems(heading)
-    held = sum(bool(wanted & words.stems(text)) for text in claims)
-    return bool(claims) and held >= FITS * len(claims)
+    """Tell whether a heading still names what is in a section, and says nothing that no claim there says any more.
+
+    A word whose claim has gone would outlive the forgetting of what that claim rested on: a heading cites nothing.
+    """
+    wanted, held = words.stems(heading), [words.stems(text) for text in claims]
+    named = sum(bool(wanted & stems) for stems in held)
+    return bool(claims) and wanted <= frozenset().union(*held) and named >= FITS * len(claims)

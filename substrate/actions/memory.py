@@ -47,7 +47,7 @@ def remember(
         "valid_until": valid_until,
     }
     with memory.write() as tx:
-        known = tx.once(idempotency_key, {"remember": text, **given}) if idempotency_key else None
+        known = tx.once(idempotency_key, {"remember": text, **given}) if idempotency_key is not None else None
         if known is not None:
             return wire(memories.get(tx, memory.caller, known))
         return wire(memories.remember(tx, memory.caller, text, **given))

@@ -50,7 +50,7 @@ def index_key(home: Path) -> bytes:
 
 def code(folder: Path) -> str:
     """Return the authentication code the manifest ends with, unverified, to see whether it was replaced; "" if none."""
-    with suppress(OSError), (folder / MANIFEST).open("rb") as file:
+    with suppress(OSError), open(folder / MANIFEST, "rb", opener=files.unblocked) as file:
         file.seek(-container.MAC_BYTES, os.SEEK_END)
         return file.read().hex()
     return ""
