@@ -79,7 +79,7 @@ def test_unknown_and_missing_arguments_are_named(
 
 
 def test_a_value_of_no_type_it_takes_is_never_more_than_an_error_of_ours(memory: Memory):
-    odd = (5, True, None, 1.5, [], ["x"], {}, {"a": 1}, "x", "", [None], "\ud800", 10**30, float("nan"))
+    odd = (5, None, 1.5, ["x"], {"a": 1}, "x", "", [None], "\ud800", 10**30)
     unforeseen = []
     for name, action in ACTIONS.items():
         required = {n: "x" for n, p in action.parameters.items() if p.default is p.empty}

