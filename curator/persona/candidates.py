@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from curator.persona.similarity import Embed, Matrix
 
 CLAIM_WORDS: Final = 60  # words of one claim at most
+QUOTED_CHARS: Final = 500  # characters kept of a sentence that is dropped for its length
 CITED: Final = 6  # sources one claim cites at most: the leading one and the newest that say the same
 SAME_WORDS: Final = 0.8  # share of a sentence's content words another must hold to say the same
 SAME: Final = 0.8  # cosine it must reach as well
@@ -55,6 +56,9 @@ def gather(
     for source in sources:
         for sentence in standing(source.text, name):
             text, rank = sentence.text, sentence.rank
+            if words.count(text) > CLAIM_WORDS:
+                dropped[(secrets.redact(text)[:QUOTED_CHARS], f"runs over {CLAIM_WORDS} words")] = None
+                continue
             if directs(text, (name, *other_names)) and (report := reported(text)):
                 text, rank = report, Rank.DEFINITE
             if leans(text, known):
@@ -62,9 +66,8 @@ def gather(
             if (twin := found.get(text)) is not None:
                 found[text] = Candidate(text, tuple(dict.fromkeys((*twin.sources, source.id))), twin.rank)
                 continue
-            reason = f"runs over {CLAIM_WORDS} words" if words.count(text) > CLAIM_WORDS else None
             claim = Claim("", text, (source.id,))
-            reason = reason or check(claim, by_id, name=name, other_names=other_names, embed=embed)
+            reason = check(claim, by_id, name=name, other_names=other_names, embed=embed)
             if reason is None:
                 found[text] = Candidate(text, (source.id,), rank)
             else:

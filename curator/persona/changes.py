@@ -124,13 +124,14 @@ def find(
     """
     floor = NEAR if embedded else NEAR_WORDS
     pairs = dict(_linked(candidates, close, by_id))
-    plain = [at for at, candidate in enumerate(candidates) if candidate.rank < Rank.DEFINITE]
-    for older in plain:
-        for newer in reversed(plain):
-            if older in pairs or close[older, newer] < floor or not _later(candidates[newer], candidates[older], by_id):
+    plain = [candidate.rank < Rank.DEFINITE and words.count(candidate.text) <= PLAIN_WORDS for candidate in candidates]
+    for older in (at for at, fit in enumerate(plain) if fit and at not in pairs):
+        for newer in (close[older] >= floor).nonzero()[0][::-1].tolist():
+            if not plain[newer] or not _later(candidates[newer], candidates[older], by_id):
                 continue
             if takes_back(candidates[newer].text, candidates[older].text, name):
                 pairs[older] = newer
+                break
     return sorted(pairs.items())
 
 

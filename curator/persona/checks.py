@@ -50,6 +50,7 @@ def check(
     return (
         unfit(claim.text, (name, *other_names))
         or _about_another(said, name, other_names)
+        or _unknown(said, cited, name, other_names)
         or _trait(said, cited)
         or unsupported(said, cited, _known(name), embed)
     )
@@ -87,12 +88,24 @@ def _trait(text: str, cited: Sequence[Source]) -> str | None:
     return f"infers a trait (“{found[0]}”) from one day"
 
 
+def _others(text: str, name: str, other_names: Sequence[str]) -> list[str]:
+    """List the registered names the text mentions, without those that are this entity's own."""
+    return [other for other in words.among(text, other_names) if not words.mentions(name, other)]
+
+
+def _unknown(text: str, cited: Sequence[Source], name: str, other_names: Sequence[str]) -> str | None:
+    """Drop what names somebody registered whom no cited source names."""
+    told = [part for source in cited for part in (source.text, source.title or "", *source.ancestor_texts)]
+    for other in _others(text, name, other_names):
+        if not any(words.mentions(part, other) for part in told):
+            return f"names {other}, whom or which its sources do not"
+    return None
+
+
 def _about_another(text: str, name: str, other_names: Sequence[str]) -> str | None:
     """Drop what is about somebody else: another name as the subject, and nothing that ties it to this one."""
     implied = not THIRD.isdisjoint(words.folded(text)[:1])  # "Works with Bob" leaves the entity out
-    for other in other_names:
-        if not other.strip() or not words.mentions(text, other) or words.mentions(name, other):
-            continue
+    for other in _others(text, name, other_names):
         if words.mentions(" ".join(words.words(text)[:3]), other) and not (implied or _tied(text, name)):
             return f"is about {other}"
         told = _passed_on(text, other)

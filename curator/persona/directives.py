@@ -51,7 +51,7 @@ def _directs(sentence: str, names: Sequence[str]) -> bool:
     if any(word in READER for word in found):
         return True
     opening = " ".join(words.words(sentence)[:3])
-    if not found or any(words.mentions(opening, name) for name in names):
+    if not found or words.among(opening, names):
         return False
     if _orders(found[1:] if found[0] in {"please", "just", "so", "now"} else found):
         return True

@@ -44,7 +44,21 @@ def compose(
     entities. Without `embed` likeness is overlap of words. A draft without a claim means that no sentence could stand;
     the caller then goes on serving the old persona.
     """
-    ordered = in_order(sources)
+    try:
+        return _composed(name, in_order(sources), previous, embed, new_id, other_names, full)
+    finally:
+        words.forget()
+
+
+def _composed(
+    name: str,
+    ordered: Sequence[Source],
+    previous: Previous | None,
+    embed: Embed | None,
+    new_id: Callable[[str], str],
+    other_names: Sequence[str],
+    full: bool,
+) -> Composition:
     by_id = {source.id: source for source in ordered}
     candidates, dropped = gather(ordered, name, other_names, embed)
     base = previous if previous is not None and not full else Previous(Draft(), frozenset())

@@ -14,12 +14,14 @@ from typing import Final
 from curator.persona import words
 from curator.persona.claims import Claim, Draft
 from curator.persona.source import Source
+from substrate import secrets
 from substrate.errors import Invalid
 from substrate.escape import markdown, one_line, unescape_markdown
 
 CHANGED: Final = "What changed"
 HINT_WORDS: Final = 8  # words of a title or text shown behind a footnote
 HINT_CHARS: Final = 72  # characters of the same
+NO_HINT: Final = "reflection"  # where neither can be shown
 
 _NOTE = re.compile(r"\[\^(\d+)\]: (\S+) — (.*) \((\S*)\)")
 _MARKERS = r"(?:\[\^\d+\])+"
@@ -69,7 +71,12 @@ def _claim(claim: Claim, numbers: dict[str, int]) -> str:
 
 
 def _hint(source: Source) -> str:
-    hint = " ".join(one_line(source.title or source.text).split(" ")[:HINT_WORDS])[:HINT_CHARS]
+    """Answer the title or the first words, where they are fit to be read, and the date."""
+    from curator.persona.checks import unfit  # who only reads a document does not check it
+
+    texts = (secrets.redact(one_line(text)) for text in (source.title, source.text) if text)
+    hints = (" ".join(text.split(" ")[:HINT_WORDS])[:HINT_CHARS] for text in texts)
+    hint = next((hint for hint in hints if unfit(hint) is None), NO_HINT)
     return f"{markdown(hint)} ({source.day})"
 
 

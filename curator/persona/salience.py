@@ -154,7 +154,7 @@ def _weights(candidates: Sequence[Candidate], by_id: Mapping[str, Source]) -> Ve
     for candidate in candidates:
         sources = [by_id[id] for id in candidate.sources]
         seen = sum(
-            source.times_seen**0.5
+            max(1, source.times_seen) ** 0.5
             * (1 + RECENCY * (age[source.day] - 0.5))
             / days[source.day] ** 0.5
             / shares[source.id] ** 0.5

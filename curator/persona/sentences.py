@@ -27,6 +27,7 @@ from curator.persona.vocabulary import (
 )
 
 JOINED_WORDS: Final = 40  # words up to which a dependent sentence is joined to the one before
+LONGEST: Final = 2_000  # characters after which a sentence ends at the next full stop, whatever it leaves open
 NAME_WITHIN: Final = 5  # words of a "The …" opening within which the name makes it definite
 
 _ZERO_WIDTH = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")  # they hide a word from the checks
@@ -35,7 +36,7 @@ _LABEL = re.compile(r"\s*【[^】\n]*】\s*")
 _BULLET = re.compile(r"^\s*(?:[*+•‣–-]\s+|#{1,6}\s+|>\s*|\d{1,3}[.)]\s+|\[\d{1,3}\]\s+)+")
 _RULE = re.compile(r"^\s*(?:[-*_=]\s*){3,}$")
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1|(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=[^\s*])\*(?![\w*])")
-_BREAK = re.compile("[.!?…؟۔।]+[”\"’')\\]]*\\s+(?=\\S)|[。！？]+[」』”）]?\\s*(?=\\S)")
+_BREAK = re.compile("(?<![.!?…؟۔।])[.!?…؟۔।]+[”\"’')\\]]*\\s+(?=\\S)|[。！？]+[」』”）]?\\s*(?=\\S)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-Za-z]|e\.g|i\.e|etc|vs|approx|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|No|Inc|Ltd|Co|U\.S|a\.m|p\.m)|(?:^|\s)\d{1,3})\.\s*$"
 )
@@ -82,6 +83,12 @@ def standing(text: str, name: str) -> Iterator[Sentence]:
             yield current
 
 
+def sentences(text: str) -> Iterator[str]:
+    """Yield every sentence of a text, cleaned, whether it stands alone or not."""
+    for paragraph in _paragraphs(text):
+        yield from _split(paragraph)
+
+
 def clean(text: str) -> str:
     """Bring a piece of text to one line: white space folded, emphasis, bullets and zero-width marks off."""
     line = _EMPHASIS.sub(lambda match: match[2] or match[3], _BULLET.sub("", text))
@@ -100,7 +107,8 @@ def _split(line: str) -> Iterator[str]:
     for match in _BREAK.finditer(line):
         piece = line[start : match.end()]
         following = line[match.end()]
-        if _ABBREVIATION.search(piece) or following.islower() or _open(piece):
+        runs_on = _ABBREVIATION.search(piece[-12:]) or following.islower() or _open(piece)
+        if runs_on and len(piece) < LONGEST:
             continue
         yield _ended(piece)
         start = match.end()

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from curator.persona import values, words
+from curator.persona.sentences import sentences
 from curator.persona.source import MONTHS, Source
-from curator.persona.vocabulary import ENDINGS, NUMBERS, ORDINALS, SCALES
+from curator.persona.vocabulary import AUXILIARIES, ENDINGS, NUMBERS, ORDINALS, PAST, SCALES
 
 if TYPE_CHECKING:
     from curator.persona.similarity import Embed
@@ -32,7 +32,13 @@ _CLAUSE = re.compile(
 
 
 def unsupported(claim: str, cited: Sequence[Source], known: frozenset[str], embed: Embed | None) -> str | None:
-    """Answer the first thing the cited sources do not say; `known` are words that need no support, folded."""
+    """Answer the first thing the cited sources do not say; `known` are words that need no support, folded.
+
+    A claim made of whole sentences of its sources says what they say.
+    """
+    whole = {sentence for source in cited for sentence in _sentences(source.text)}
+    if whole.issuperset(_sentences(claim)):
+        return None
     texts = [part for source in cited for part in (source.text, source.title or "", *source.ancestor_texts)]
     return (
         _value(claim, cited, texts)
@@ -46,8 +52,8 @@ def unsupported(claim: str, cited: Sequence[Source], known: frozenset[str], embe
 def _value(claim: str, cited: Sequence[Source], texts: Sequence[str]) -> str | None:
     told = values.told(cited, texts)
     held = {number for text in texts for number in values.numbers(text)}
-    dated = {str(part) for day in told for part in (day.year, day.month, day.day)}
-    for number in sorted(values.numbers(claim) - held - dated):
+    years = {str(day.year) for day in told if day.year}
+    for number in sorted(values.numbers(claim) - held - years):
         return f"says {number}, which its sources do not"
     for day in sorted(values.days(claim), key=repr):
         if not any(known.covers(day) for known in told):
@@ -57,9 +63,8 @@ def _value(claim: str, cited: Sequence[Source], texts: Sequence[str]) -> str | N
 
 
 def _quotation(claim: str, texts: Sequence[str]) -> str | None:
-    folded = [_folded(text) for text in texts]
-    for quoted in words.quotations(claim):
-        if not any(_folded(quoted) in text for text in folded):
+    for quoted in map(_folded, words.quotations(claim)):
+        if not any(quoted in _folded(text) for text in texts):
             return "quotes what its sources do not say"
     return None
 
@@ -69,14 +74,31 @@ def _folded(text: str) -> str:
 
 
 def _name(claim: str, texts: Sequence[str], known: frozenset[str]) -> str | None:
-    held = {words.stem(word) for text in texts for word in words.folded(text)}
-    for name in words.names(claim):
+    held = known.union(*map(_stems, texts))
+    for name in (*words.names(claim), *_subject(claim)):
         if name not in known and words.stem(name) not in held and not values.days(f"in {name.title()}"):
             return f"names {name.title()}, whom or which its sources do not"
     return None
 
 
-@lru_cache(maxsize=words.CACHED)
+def _subject(claim: str) -> list[str]:
+    """Answer the first word where a verb follows it: it may be a name, whose capital proves nothing."""
+    found = words.folded(claim)
+    verb = len(found) > 1 and (found[1] in AUXILIARIES or found[1] in PAST or found[1].endswith(("s", "ed")))
+    return [found[0]] if verb and words.stems(found[0]) else []
+
+
+@words.remembered
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(words.stem, words.folded(text)))
+
+
+@words.remembered
+def _sentences(text: str) -> frozenset[str]:
+    return frozenset(sentences(text))
+
+
+@words.remembered
 def clauses(text: str) -> tuple[tuple[frozenset[str], bool], ...]:
     """List the content stems of each clause, and whether it denies them."""
     parts = [part for part in _CLAUSE.split(text) if part.strip()]

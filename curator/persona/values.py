@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import lru_cache
 from typing import Final
 
 from curator.persona.source import MONTHS, Source
 from curator.persona.vocabulary import NUMBERS, ORDINALS, SCALES
-from curator.persona.words import CACHED
+from curator.persona.words import remembered
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBER_OF_MONTH = {name.casefold(): number for number, name in enumerate(MONTHS, 1)}
@@ -54,13 +53,13 @@ def _found(match: re.Match[str]) -> Day:
     return Day(int(parts.get("y", 0)), _NUMBER_OF_MONTH.get(month) or int(month), int(parts.get("d", 0)))
 
 
-@lru_cache(maxsize=CACHED)
+@remembered
 def days(text: str) -> frozenset[Day]:
     """Collect the dates a text states."""
     return frozenset(_found(match) for match in _DATE.finditer(text))
 
 
-@lru_cache(maxsize=CACHED)
+@remembered
 def numbers(text: str) -> frozenset[str]:
     """Collect the numbers outside dates, in digits or in words, as plain decimals; ordinals count as their number."""
     rest = _DATE.sub(" ", text)

@@ -5,13 +5,33 @@ it stays silent.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from curator.persona.vocabulary import NEGATIONS, NEGATIONS_IN_RUN, STOP
 
 CACHED: Final = 1 << 14  # texts whose parts are remembered; a persona of 400 sources asks for about 3,000
+
+SHARED: Final = 3  # names that may share a part for the part to mean each of them
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_memory: list[Callable[[], None]] = []
+
+
+def remembered(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a pure function remember its answers until `forget`."""
+    kept = lru_cache(maxsize=CACHED)(function)
+    _memory.append(kept.cache_clear)
+    return kept  # type: ignore[return-value]  # the same signature, which lru_cache does not tell
+
+
+def forget() -> None:
+    """Drop every text remembered here: what was forgotten in the store may not live on in a process."""
+    for clear in _memory:
+        clear()
+
 
 RUN = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Letters of scripts that set no spaces between words: each is counted as a word."""
@@ -19,24 +39,24 @@ _RUN = re.compile(f"[{RUN}]+")
 _WORD = re.compile(f"[{RUN}]+|[^\\W_{RUN}](?:[^\\W_{RUN}]|\\p)*".replace(r"\p", r"['’.\-](?=[^\W_])|[\u0300-\u036f]"))
 _QUOTED = re.compile(
     r"[“\"]([^”“\"]{2,200})[”\"]|«\s?([^»]{2,200}?)\s?»|「([^」]{2,200})」|『([^』]{2,200})』"
-    r"|(?<![\w'’])['‘]([^'‘’\n]{2,120}(?:['’]\w[^'‘’\n]{0,120})*)['’](?!\w)"
+    r"|(?<![\w'’])['‘]([^'‘’\n]{2,120}(?:['’]\w[^'‘’\n]{0,120}){0,4})['’](?!\w)"
 )
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…]\s+|[“\"‘(\[]|(?<!\w)['’])\s*$")
 
 
-@lru_cache(maxsize=CACHED)
+@remembered
 def words(text: str) -> tuple[str, ...]:
     """List the words as they stand, apostrophes and inner hyphens kept, a run without spaces as one."""
     return tuple(_WORD.findall(text))
 
 
-@lru_cache(maxsize=CACHED)
+@remembered
 def folded(text: str) -> tuple[str, ...]:
     """List the words without case and possessive endings."""
     return tuple(map(plain, words(text)))
 
 
-@lru_cache(maxsize=CACHED)
+@remembered
 def count(text: str) -> int:
     """Count words as a reader does: by spaces, and letter by letter in scripts that set none."""
     total = 0
@@ -47,7 +67,7 @@ def count(text: str) -> int:
     return total
 
 
-@lru_cache(maxsize=CACHED)
+@remembered
 def plain(word: str) -> str:
     """Fold case, straighten the apostrophe, and take a possessive ending off."""
     return word.casefold().replace("’", "'").removesuffix("'s").removesuffix("'")
@@ -58,7 +78,7 @@ def bare(word: str) -> str:
     return re.sub("['’]s?$", "", word)
 
 
-@lru_cache(maxsize=CACHED)
+@remembered
 def stem(word: str) -> str:
     """Bring an English word to its stem; leave a word of another script as it is."""
     base = plain(word)
@@ -72,7 +92,7 @@ def _stemmer() -> Any:
     return snowballstemmer.stemmer("english")
 
 
-@lru_cache(maxsize=CACHED)
+@remembered
 def stems(text: str) -> frozenset[str]:
     """Collect the stems of the content words: stop words left out, compounds taken apart, runs as letter pairs."""
     found: set[str] = set()
@@ -103,7 +123,7 @@ def negated(text: str) -> bool:
     return any(map(_negates, folded(text)))
 
 
-@lru_cache(maxsize=CACHED)
+@remembered
 def _negates(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't") or any(mark in word for mark in NEGATIONS_IN_RUN)
 
@@ -152,3 +172,32 @@ def mentions(text: str, name: str) -> bool:
         return False
     parts = {part for part in wanted if len(part) > 2 and part not in STOP}
     return any(word[0].isupper() and plain(word) in parts for word in words(text))
+
+
+def among(text: str, names: Sequence[str]) -> list[str]:
+    """List those of the names that the text mentions, in the order given; quick however many there are.
+
+    A part of a name counts as in `mentions`, unless more than SHARED names have it.
+    """
+    whole, lengths, parts = _index(tuple(names))
+    found = folded(text)
+    near = {at for size in lengths for place in range(len(found)) for at in whole.get(found[place : place + size], ())}
+    near |= {at for word in words(text) if word[0].isupper() for at in parts.get(plain(word), ())}
+    return [names[at] for at in sorted(near)]
+
+
+@remembered
+def _index(
+    names: tuple[str, ...],
+) -> tuple[dict[tuple[str, ...], list[int]], tuple[int, ...], dict[str, list[int]]]:
+    """Map whole names, and the parts that few names have, to the places of the names."""
+    whole: dict[tuple[str, ...], list[int]] = {}
+    parts: dict[str, list[int]] = {}
+    for at, name in enumerate(names):
+        if wanted := folded(name):
+            whole.setdefault(wanted, []).append(at)
+        for part in dict.fromkeys(wanted) if len(wanted) > 1 else ():
+            if len(part) > 2 and part not in STOP:
+                parts.setdefault(part, []).append(at)
+    few = {part: places for part, places in parts.items() if len(places) <= SHARED}
+    return whole, tuple(sorted({len(wanted) for wanted in whole})), few

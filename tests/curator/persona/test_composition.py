@@ -173,3 +173,28 @@ def test_ids_are_asked_for_once_a_new_claim():
     assert asked == ["clm", "clm"]
     composed(read, previous(first, read), new_id=new_id)
     assert asked == ["clm", "clm"]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "'a ",
+        "A. ",
+        ".",
+        "( a. ",
+        "the the the noun of ",
+        "1,000 two hundred and ",
+        "**a** ",
+        "[^1] ",
+        "<a ",
+        "a\u0301",
+        "。",
+        "Alice says that Bob ",
+    ],
+)
+def test_a_reflection_made_to_be_slow_is_not(piece: str):
+    read = [source(piece * (60_000 // len(piece))), source("Alice likes tea.", 2)]
+    started = time.process_time()
+    made = composed(read, other_names=("Bob",))
+    assert parse(body(read, made.draft)).claims
+    assert time.process_time() - started < 3

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from curator.persona import values, words
 from curator.persona.values import Day
-from tests.curator.persona.stories import source
+from tests.curator.persona.stories import composed, source
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,23 @@ def test_a_name_is_mentioned_in_full_or_by_a_capitalised_part():
     assert not words.mentions("will kenta come", "Kenta Tanaka")
     assert not words.mentions("Alice", "Ali")
     assert not words.mentions("Alice", "")
+
+
+def test_the_names_a_text_mentions_are_found_among_many():
+    assert words.among("Kenta met bob and Carol.", ["Carol", "Kenta Tanaka", "Bob", "Dan"]) == [
+        "Carol",
+        "Kenta Tanaka",
+        "Bob",
+    ]
+
+
+def test_no_text_is_remembered_for_longer_than_it_is_worked_on():
+    words.stems("Alice keeps a secret.")
+    values.numbers("Alice keeps 3 secrets.")
+    words.forget()
+    assert words.stems.cache_info().currsize == values.numbers.cache_info().currsize == 0
+    composed([source("Alice keeps a secret.")])
+    assert words.stems.cache_info().currsize == 0
 
 
 @pytest.mark.parametrize(
