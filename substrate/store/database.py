@@ -20,7 +20,7 @@ from audit.state import BUCKETS, EMPTY_BUCKET, StateTree
 from substrate.store import schema
 from substrate.store.baton import Baton
 from substrate.store.db import FILE, Connection, translated
-from substrate.store.file import create_file, open_file, rewrite_file, sync, wal
+from substrate.store.file import create_file, open_file, remove_traces, rewrite_file, sync
 from substrate.store.ids import IdMaker, system_clock
 from substrate.store.ledger import Head, Ledger, state_folder
 from substrate.store.transaction import Reader, Transaction
@@ -259,7 +259,7 @@ def _build(
     finally:
         connection.close()
     sync(workshop / FILE)
-    wal(home / FILE).unlink(missing_ok=True)  # of a file that somebody removed
+    remove_traces(home / FILE)  # of a file that somebody removed
     (workshop / FILE).rename(home / FILE)
     sync(home)
     shutil.rmtree(workshop, ignore_errors=True)

@@ -23,6 +23,8 @@ from substrate.store import schema
 
 FILE = "memory.duckdb"
 MEMORY = Path(":memory:")  # a file that is nowhere
+COMPANIONS = (".wal", ".wal.checkpoint", ".wal.recovery")  # ends of the names of the engine's other files
+SPILL = ".tmp"  # and of its folder for rows that do not fit into memory
 Values = Sequence[Any]
 _SETTING = re.compile(r"[A-Za-z0-9_]{1,64}")
 _FULL = ("no space", "disk full", "quota", "out of memory")
@@ -52,6 +54,8 @@ class Connection:
         self.path, self.read_only = path, read_only
         self._closed = False
         place = ":memory:" if path == MEMORY else os.path.abspath(path)
+        if "?" in place:  # the engine would write its log under another name
+            raise Invalid(f"{place}: a path with a question mark holds no store", hint="choose another folder")
         self._key = (os.getpid(), place, *sorted((settings or {}).items()))
         with translated(opening=True):
             with _POOL:
@@ -148,10 +152,10 @@ def _keep(key: tuple[object, ...], raw: duckdb.DuckDBPyConnection) -> None:
 def _confined(place: str, settings: Mapping[str, str] | None) -> duckdb.DuckDBPyConnection:
     """Start an engine that can open one file and what belongs to it, and whose configuration is locked."""
     raw = start(settings)
-    files = ", ".join(quoted(place + end) for end in ("", ".wal", ".wal.checkpoint", ".wal.recovery"))
+    files = ", ".join(quoted(place + end) for end in ("", *COMPANIONS))
     try:
         for statement in (
-            f"SET temp_directory = {quoted(place + '.tmp')}",
+            f"SET temp_directory = {quoted(place + SPILL)}",
             f"SET allowed_paths = [{files}]",
             "SET enable_external_access = false",
             "SET lock_configuration = true",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from audit.errors import Integrity, Unavailable
 from substrate.store import schema
-from substrate.store.db import MEMORY, Connection, quoted, start, translated
+from substrate.store.db import COMPANIONS, MEMORY, SPILL, Connection, quoted, start, translated
 
 _VERSION = re.compile(r"[0-9]{1,9}", re.ASCII)
 # SHA-256 of the tables' definitions as DuckDB 2.0.1 writes them; for another engine they are made and compared.
@@ -147,7 +147,7 @@ def rewrite_file(path: Path, settings: Mapping[str, str] | None = None) -> tuple
             shutil.copymode(path, fresh)
             sync(fresh)
             after = fresh.stat().st_size
-            wal(path).unlink(missing_ok=True)  # the checkpoint has emptied it
+            remove_traces(path)  # the checkpoint has emptied them
             fresh.replace(path)
             sync(path.parent)
         finally:
@@ -155,9 +155,11 @@ def rewrite_file(path: Path, settings: Mapping[str, str] | None = None) -> tuple
     return before, after
 
 
-def wal(path: Path) -> Path:
-    """Name the write-ahead log that the engine keeps beside a file."""
-    return path.with_name(path.name + ".wal")
+def remove_traces(path: Path) -> None:
+    """Remove what the engine keeps beside a file: its write-ahead logs, and what a crash left of its spilled rows."""
+    for end in COMPANIONS:
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    shutil.rmtree(path.with_name(path.name + SPILL), ignore_errors=True)
 
 
 def sync(path: Path) -> None:

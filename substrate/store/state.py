@@ -18,6 +18,7 @@ from substrate.store.db import Connection, bucket_digest_sql
 
 Change = tuple[str, str, str | None]
 _HEX = 64
+_MANY = 100  # rows whose commitments are looked up in the table, not in the buckets, once everything was verified
 
 
 class SignedState:
@@ -84,7 +85,7 @@ class SignedState:
 
         Raises Integrity when a bucket does not match its digest.
         """
-        if self.whole and len(ids) > 8:
+        if self.whole and len(ids) > _MANY:
             found = connection.rows(
                 "SELECT id, commitment FROM state_entries WHERE tbl = ? AND id IN (SELECT unnest(?::TEXT[]))",
                 [table, list(ids)],

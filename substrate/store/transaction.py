@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from audit.event import Event, Target
 from substrate import limits
 from substrate.identifiers import check_line
 from substrate.secrets import refuse
+from substrate.store import schema
 from substrate.store.commitments import HINT, commitment_of
 from substrate.store.db import Connection, row_id_sql
 from substrate.store.ledger import Head, Ledger
@@ -25,6 +27,7 @@ from substrate.store.model import IdempotencyRow, Row, row_id, to_json
 from substrate.store.state import Change
 
 R = TypeVar("R", bound=Row)
+_CHANGE = re.compile(r"\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+(\w+)", re.IGNORECASE).match
 
 
 class Reader:
@@ -255,6 +258,9 @@ class Transaction(Reader):
 
     def derived(self, sql: str, params: Sequence[Any] = ()) -> None:
         """Change a derived table (``schema.DERIVED``): nothing signs those, they can be rebuilt."""
+        found = _CHANGE(sql)
+        if found is None or found[1] not in schema.DERIVED:
+            raise RuntimeError("rows of this table are put, so that an event binds them")
         self._connection.run(sql, params)
 
     def event(

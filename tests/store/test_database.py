@@ -143,6 +143,18 @@ def test_a_rewrite_that_fails_leaves_the_store_open(story: Store):
             assert r.count(MemoryRow) == 7
 
 
+def test_a_home_may_have_any_name(tmp_path: Path):
+    home = tmp_path / 'it\'s a "home" [1]; -- ü?*%41'
+    opened = Database.create(home, state_dir=tmp_path / "state")
+    add(opened, "mem-1")
+    opened.rewrite()
+    opened.close()
+    opened = Database.open(home, state_dir=tmp_path / "state")
+    with opened.read() as r:
+        assert r.get(MemoryRow, "mem-1")
+    opened.close()
+
+
 def test_few_started_engines_wait_for_their_files(tmp_path: Path):
     for number in range(db._KEPT + 2):
         Connection(tmp_path / f"{number}.duckdb").close()

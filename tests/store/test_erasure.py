@@ -105,6 +105,21 @@ def test_a_text_of_a_write_that_failed_is_in_no_file_after_a_rewrite(plain: tupl
     assert files_that_hold(store, failed) == []
 
 
+def test_what_a_crash_left_of_spilled_rows_is_gone_too(plain: tuple[Store, Database]):
+    store, db = plain
+    for trace in (
+        "memory.duckdb.tmp/duckdb_temp_storage-0.tmp",
+        "memory.duckdb.wal.recovery",
+        ".rewrite/memory.duckdb",
+    ):
+        (store.home / trace).parent.mkdir(exist_ok=True)
+        (store.home / trace).write_text(SECRET)
+    forget(db)
+    db.rewrite()
+    db.close()
+    assert files_that_hold(store, SECRET) == []
+
+
 def test_a_salt_is_gone_with_its_text(plain: tuple[Store, Database]):
     store, db = plain
     with db.read() as r:

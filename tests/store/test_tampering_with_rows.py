@@ -137,6 +137,19 @@ def test_an_older_persona_is_never_served_as_the_newest(story: Store, attack: At
     assert {fault.subject for fault in report.faults} & {"per-1", "per-2", "6:global5:alice"}
 
 
+def test_a_row_changed_together_with_its_commitment_under_an_open_process_is_not_served(story: Store):
+    """The process has verified everything before; what it keeps of the buckets still convicts the rows it returns."""
+    with story.opened() as db:
+        with db.read() as r:
+            assert len(r.select(MemoryRow)) == 6
+        db.close()
+        with story.raw() as raw:
+            commitment = forgery.overwrite(raw, memory("mem-1", content="edited"))
+            raw.execute("UPDATE state_entries SET commitment = ? WHERE id = 'mem-1'", [commitment])
+        with db.read() as r, pytest.raises(Integrity, match="mem-1"):
+            r.select(MemoryRow)
+
+
 def test_a_row_tampered_with_does_not_stop_the_reading_of_others_by_id(story: Store):
     story.edit("UPDATE memories SET content = 'edited' WHERE id = 'mem-1'")
     with story.opened() as db, db.read() as r:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from audit.anchor import Situation
+from audit.merkle import inclusion_path, leaf_hash, verify_inclusion
 from substrate.errors import AiMemoryError, Conflict, Integrity, NotFound, Unavailable
 from substrate.store.inspection import inspect
+from substrate.store.log import iterate_events, node_reader
 from substrate.store.model import MemoryRow
 from tests.store import forgery
 from tests.store.attacks import LOGS, Attack, add
@@ -218,6 +220,16 @@ def test_events_that_were_removed_under_an_open_process_are_missed(story: Store)
             connection.run("DELETE FROM signed_events WHERE sequence > 4")
         with db.read() as r, pytest.raises(Integrity, match="not those of this log"):
             r.events(after=4)
+
+
+def test_the_tree_in_the_file_proves_every_event(story: Store):
+    with story.opened() as db, db.connection() as connection:
+        tree, nodes = db.ledger.frontier(connection), node_reader(connection)
+        for sequence, body, _, _ in iterate_events(connection, page=3):
+            path = inclusion_path(sequence - 1, tree.size, nodes)
+            assert verify_inclusion(leaf_hash(body), sequence - 1, tree.size, path, tree.root())
+        with pytest.raises(Integrity, match="lacks node"):
+            nodes(0, 99)
 
 
 def test_without_its_key_a_store_is_read_and_not_written(story: Store):

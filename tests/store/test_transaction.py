@@ -341,6 +341,27 @@ def test_a_row_deleted_behind_our_back_is_missed_inside_a_transaction_too(store:
                 read(tx)
 
 
+def test_derived_tables_are_changed_without_an_event_and_no_others(db: Database):
+    with db.write(actor="hum-1") as tx:
+        tx.derived("INSERT OR REPLACE INTO cursors VALUES (?, 1, ?)", ["x", tx.now])
+        tx.derived("UPDATE cursors SET position = 2")
+    with db.read() as r:
+        assert r.query("SELECT name, position FROM cursors") == [("x", 2)]
+    for other in ("DELETE FROM memories", "update signed_events SET body = ''", "DROP TABLE cursors"):
+        with pytest.raises(RuntimeError, match="are put"), db.write(actor="hum-1") as tx:
+            tx.derived(other)
+
+
+def test_rows_are_matched_one_by_one_without_a_check_of_the_rest(store: Store):
+    with store.opened() as db, db.write(actor="hum-1") as tx:
+        record(tx, memory("mem-1"), memory("mem-2"))
+    store.edit("UPDATE memories SET content = 'edited' WHERE id = 'mem-2'")
+    with store.opened() as db, db.read() as r:
+        assert r.matching(MemoryRow, "id = ?", ["mem-1"]) == [memory("mem-1")]
+        with pytest.raises(Integrity, match="mem-2"):
+            r.matching(MemoryRow, "content = 'edited'")
+
+
 def test_a_repeated_request_is_answered_with_what_the_first_one_made(db: Database):
     request = {"content": "tea"}
     with db.write(actor="hum-1") as tx:
