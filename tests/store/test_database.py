@@ -144,7 +144,7 @@ def test_a_rewrite_that_fails_leaves_the_store_open(story: Store):
 
 
 def test_a_home_may_have_any_name(tmp_path: Path):
-    home = tmp_path / 'it\'s a "home" [1]; -- ü?*%41'
+    home = tmp_path / 'it\'s a "home" [1]; -- ü*%41'
     opened = Database.create(home, state_dir=tmp_path / "state")
     add(opened, "mem-1")
     opened.rewrite()
@@ -153,6 +153,13 @@ def test_a_home_may_have_any_name(tmp_path: Path):
     with opened.read() as r:
         assert r.get(MemoryRow, "mem-1")
     opened.close()
+
+
+def test_a_home_whose_path_the_engine_cannot_keep_is_refused(tmp_path: Path):
+    for _ in range(2):
+        with pytest.raises(Invalid, match="question mark"):
+            Database.create(tmp_path / "what?" / "home", state_dir=tmp_path / "state")
+    assert not (tmp_path / "state").exists()
 
 
 def test_few_started_engines_wait_for_their_files(tmp_path: Path):
