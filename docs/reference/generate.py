@@ -184,10 +184,10 @@ def commands(app: Any) -> str:
     )
     return f"""# Command line
 {NOTE}
-Data goes to stdout and everything else to stderr. [Exit codes](errors.md) are the same for all commands; besides them,
-130 follows an interrupt and 141 a reader of the output that went away. `--as`, `--project` and `--json` may stand before
-the command too. `-` as a text reads stdin, and `--` lets a text begin with a dash. `AI_MEMORY_HOME` chooses the folder
-of the store, `AI_MEMORY_STATE` the one where this machine keeps anchors, `AI_MEMORY_AS` the principal.
+Data goes to stdout and everything else to stderr. [Exit codes](errors.md) are the same for all commands; besides
+them, 130 follows an interrupt and 141 a reader of the output that went away. `--as`, `--project` and `--json` may stand
+before the command too. `-` as a text reads stdin, and `--` lets a text begin with a dash. `AI_MEMORY_HOME` chooses the
+folder of the store, `AI_MEMORY_STATE` the one where this machine keeps anchors, `AI_MEMORY_AS` the principal.
 
 {sections}"""
 
