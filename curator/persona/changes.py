@@ -35,6 +35,7 @@ _RESIDENCE = re.compile(
 _WORKPLACE = re.compile(
     r"\b(?:works?|working|employed)\b(?!\s+on\b)(?:\s+[\w-]+){0,5}?\s+(?:at|for)\s+((?:the\s+)?[^\W\da-z_][\w'-]*)"
 )
+_BELONGING = re.compile(r"(?:['’]s|\b(?:his|her|their|its|my|our))\s+([\w-]+)", re.IGNORECASE)
 _COPULA = re.compile(r"^(.{3,60}?)\s+(?:is|are|was|were|will be|has been)\s+(?:now\s+|no longer\s+)?(.+)$")
 
 
@@ -67,13 +68,19 @@ def _slots_differ(newer: str, older: str, known: frozenset[str]) -> bool:
     for slot in (_RESIDENCE, _WORKPLACE):
         one, other = slot.search(newer), slot.search(older)
         if one and other:
-            return words.plain(one[1]) != words.plain(other[1])
+            same = _whose(newer[: one.start()]) == _whose(older[: other.start()])
+            return same and words.plain(one[1]) != words.plain(other[1])
     one, other = _COPULA.match(newer.rstrip(".")), _COPULA.match(older.rstrip("."))
     if not one or not other:
         return False
     subject = words.stems(one[1]) - known
     said, before = words.stems(one[2]), words.stems(other[2])
     return bool(subject) and subject == words.stems(other[1]) - known and bool(said and before) and not said & before
+
+
+def _whose(subject: str) -> frozenset[str]:
+    """Name what is somebody's in a subject: where a sister lives takes nothing back of where one lives oneself."""
+    return frozenset(words.stem(words.plain(word)) for word in _BELONGING.findall(subject))
 
 
 def _values_differ(newer: str, older: str, known: frozenset[str]) -> bool:

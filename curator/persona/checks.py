@@ -104,6 +104,7 @@ def _unknown(text: str, cited: Sequence[Source], name: str, other_names: Sequenc
 
 def _about_another(text: str, name: str, other_names: Sequence[str]) -> str | None:
     """Drop what is about somebody else: another name as the subject, and nothing that ties it to this one."""
+    text = _unattributed(text, name)
     implied = not THIRD.isdisjoint(words.folded(text)[:1])  # "Works with Bob" leaves the entity out
     for other in _others(text, name, other_names):
         if words.mentions(" ".join(words.words(text)[:3]), other) and not (implied or _tied(text, name)):
@@ -112,6 +113,12 @@ def _about_another(text: str, name: str, other_names: Sequence[str]) -> str | No
         if told is not None and not _tied(told, name):
             return f"passes on something about {other}"
     return None
+
+
+def _unattributed(text: str, name: str) -> str:
+    """Take away that the entity is who says it: being told of somebody is no relation to them."""
+    who = "|".join(re.escape(part) for part in (name, *words.words(name)[:1]) if part.strip())
+    return re.sub(rf"^\s*according to (?:{who}),\s*|,\s*(?:{who})\s+\w+\W*$", "", text, flags=re.I) if who else text
 
 
 def _passed_on(text: str, other: str) -> str | None:

@@ -51,8 +51,8 @@ def _directs(sentence: str, names: Sequence[str]) -> bool:
     if any(word in READER for word in found):
         return True
     opening = " ".join(words.words(sentence)[:3])
-    if not found or words.among(opening, names):
-        return False
+    if not found or any(found[0] in words.folded(name) for name in words.among(opening, names)):
+        return False  # it begins with the name; one further on is whom an order is about: "Send Mark the money"
     if _orders(found[1:] if found[0] in {"please", "just", "so", "now"} else found):
         return True
     condition = _CONDITION.match(sentence)
