@@ -175,7 +175,8 @@ def why(found: Answer) -> str:
 def checked(found: Answer) -> str:
     """Whether a persona holds."""
     if found["ok"]:
-        return f"version {found['version']} holds: footnotes, claims, edges and event agree"
+        stale = "; it is stale: a reflection it cites is no longer active" if found["stale"] else ""
+        return f"version {found['version']} holds: footnotes, claims, edges and event agree{stale}"
     return "\n".join([f"version {found['version']} does not hold:", *(f"  {line(fault)}" for fault in found["faults"])])
 
 

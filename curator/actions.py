@@ -176,7 +176,13 @@ def persona_verify(memory: Memory, *, entity: str, namespace: str = "global") ->
         found = _require(reading.newest(r, memory.caller, entity, namespace), entity, namespace)
         faults = tracing.check(r, memory.caller, found)
     faults += proof.check(prove(memory, id=found.row.id)["proof"]).reasons
-    return {"ok": not faults, "id": found.row.id, "version": found.row.persona_version, "faults": faults}
+    return {
+        "ok": not faults,
+        "id": found.row.id,
+        "version": found.row.persona_version,
+        "stale": found.stale,
+        "faults": faults,
+    }
 
 
 def _require(found: reading.Read | None, entity: str, namespace: str) -> reading.Read:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from curator.persona import changes, delta, headings, markdown, similarity, words
 from curator.persona.candidates import Candidate, cited, gather, supported, twins
+from curator.persona.checks import check
 from curator.persona.claims import Claim, Composition, Draft, Previous
 from curator.persona.cluster import Cluster, communities
 from curator.persona.salience import Portrait, size
@@ -68,9 +70,12 @@ def _composed(
     clusters, cluster_of = _clusters(pool, close, by_id, embed is not None)
 
     pairs = changes.find(pool, close, embed is not None, name, by_id)
-    changed = delta.changed(kept.changed, _news(pairs, pool, kept, base.sources), by_id)
+    shown = delta.changed(kept.changed, _news(pairs, pool, kept, base.sources), by_id)
+    judge = partial(check, sources_by_id=by_id, name=name, other_names=other_names, embed=embed)
+    changed = [(text, ids) for text, ids in shown if judge(Claim("", text, ids)) is None]
     portrait = Portrait(pool, similarity.reach(close, embed is not None), by_id)
-    chosen = _choose(pool, portrait, close, kept, base, {older for older, _ in pairs}, name, changed, embed is not None)
+    barred = {older for older, _ in pairs} | _taken_back(pool, changed)
+    chosen = _choose(pool, portrait, close, kept, base, barred, name, changed, embed is not None)
 
     claims = _claims(chosen, pool, kept, supported(pool, chosen, close, embed is not None), by_id, new_id)
     weights = portrait.statements()
@@ -130,6 +135,12 @@ def _news(
     stood = {claim.text for claim in _standing(kept)}
     found = [(pool[older], pool[newer]) for older, newer in pairs]
     return [(older, newer) for older, newer in found if older.text in stood or not seen.issuperset(newer.sources)]
+
+
+def _taken_back(pool: Sequence[Candidate], changed: Sequence[tuple[str, tuple[str, ...]]]) -> set[int]:
+    """Answer the candidates that a change tells as its older end, whoever found it."""
+    ends = [(ids[0], text) for text, ids in changed]
+    return {at for at, one in enumerate(pool) if any(one.sources[0] == id and one.text in text for id, text in ends)}
 
 
 def _choose(

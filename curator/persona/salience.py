@@ -58,19 +58,20 @@ class Portrait:
 
     def statements(self) -> Vector:
         """Answer how much each candidate states by itself; less where it tells a word spoken or a passing moment."""
-        stated: Vector = self.gains([]) * self.size * self.lasting
+        stated: Vector = self.gains([], range(len(self.size))) * self.size * self.lasting
         return stated
 
     def length(self, chosen: Sequence[int]) -> float:
         """Answer the size of the chosen together."""
         return float(self.size[list(chosen)].sum())
 
-    def gains(self, chosen: Sequence[int]) -> Vector:
-        """Answer for every candidate, for its size, what it would add to the chosen."""
+    def gains(self, chosen: Sequence[int], candidates: Sequence[int]) -> Vector:
+        """Answer for each of the candidates, for its size, what it would add to the chosen."""
         import numpy as np
 
         said = self.reach[list(chosen)].max(axis=0) if chosen else np.zeros(len(self.weight))
-        return np.round(np.maximum(self.reach - said, 0.0) @ self.weight * self.worth, DECIMALS)
+        rows = self.reach[list(candidates)]
+        return np.round(np.maximum(rows - said, 0.0) @ self.weight * self.worth[list(candidates)], DECIMALS)
 
     def losses(self, chosen: Sequence[int]) -> Vector:
         """Answer for each of the chosen, for its size, what would go unsaid without it."""
@@ -104,19 +105,19 @@ class Portrait:
         With `evict` a full body gives up its least salient claims for a better one, where it then states more; the
         first `guarded` newcomers enter in any case. Two candidates that `clash` are never both chosen.
         """
-        chosen, waiting, safe = list(chosen), set(open_) - set(chosen), set[int]()
-        gains = self.gains(chosen)
+        chosen, waiting, safe = list(chosen), sorted(set(open_) - set(chosen)), set[int]()
         while waiting:
-            best = min(waiting, key=lambda at: (-gains[at], at))
-            waiting.remove(best)
-            if any(clash(best, other) for other in chosen):
-                continue
-            entering = safe | {best} if len(safe) < guarded else safe
-            trial = self.fitted([*chosen, best], budget, entering) if evict else [*chosen, best]
-            pays = best in entering or not evict or self.value(trial) > self.value(chosen)
-            if best in trial and self.length(trial) <= budget and pays:
-                chosen, safe = trial, entering
-                gains = self.gains(chosen)
+            order = sorted(zip(-self.gains(chosen, waiting), waiting, strict=True))
+            for _, best in order:
+                waiting.remove(best)
+                if any(clash(best, other) for other in chosen):
+                    continue
+                entering = safe | {best} if len(safe) < guarded else safe
+                trial = self.fitted([*chosen, best], budget, entering) if evict else [*chosen, best]
+                pays = best in entering or not evict or self.value(trial) > self.value(chosen)
+                if best in trial and self.length(trial) <= budget and pays:
+                    chosen, safe = trial, entering
+                    break
         return chosen
 
     def fitted(self, chosen: Sequence[int], budget: float, safe: Collection[int] = ()) -> list[int]:

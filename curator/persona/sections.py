@@ -126,6 +126,8 @@ class Layout:
         if best is not None and weakest is not None and self.weight[best] > OUTWEIGHS * self.weight[weakest]:
             self._move(best, groups, top)
             top.remove(weakest)
+            if not groups:
+                groups.append(Group([]))
             self._closest(weakest, groups).members.append(weakest)
 
     def _heaviest(self, groups: Sequence[Group], top: Sequence[int]) -> int | None:

@@ -26,6 +26,7 @@ from substrate.store.ledger import Head, Ledger, state_folder
 from substrate.store.transaction import Reader, Transaction
 
 KEY_FILE = Path("keys") / "store.key"
+WORKSHOP = ".new"  # where a store is built; a crash after the last step leaves it behind, empty
 
 
 class Database:
@@ -185,6 +186,8 @@ class Database:
 
     def _open_file(self) -> Connection:
         connection = open_file(self.home / FILE, read_only=self.read_only, settings=self._settings)
+        if not self.read_only and self._ledger.head is None:
+            shutil.rmtree(self.home / WORKSHOP, ignore_errors=True)
         try:
             self._ledger.refresh(connection)
         except BaseException:
@@ -224,7 +227,7 @@ def _build(
     """Make the file under a name of its own, write its first event, then move it into place."""
     if (home / FILE).exists():
         raise Conflict(f"{home} already holds a store", hint="open it, or choose another folder with AI_MEMORY_HOME")
-    workshop = home / ".new"
+    workshop = home / WORKSHOP
     shutil.rmtree(workshop, ignore_errors=True)
     workshop.mkdir(mode=0o700)
     key_path = home / KEY_FILE

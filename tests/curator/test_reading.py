@@ -157,17 +157,18 @@ def test_a_reflection_leads_back_to_the_personas_made_from_it(ada: Workshop):
     assert "idx_personas_by_entity" in indexes
 
 
-def test_a_version_that_holds_has_no_fault_and_a_changed_one_names_it(ada: Workshop):
+def test_a_version_that_holds_has_no_fault_and_one_that_cites_what_is_gone_names_it(ada: Workshop):
     ada.generate()
     persona = ada.persona()
     assert persona is not None
     with ada.memory.read() as r:
         assert tracing.check(r, ada.memory.caller, persona) == []
-    ada.retire(next(row for row in _reflections(ada) if row.id == persona.sources[0]))
+    retired, forgotten = persona.sources[:2]
+    ada.retire(next(row for row in _reflections(ada) if row.id == retired))
+    with ada.memory.write() as tx:
+        forgetting.forget(tx, ada.memory.caller, forgotten, "wrong")
     with ada.memory.read() as r:
-        assert tracing.check(r, ada.memory.caller, persona) == [
-            f"footnote 1 cites {persona.sources[0]}, which is retired"
-        ]
+        assert tracing.check(r, ada.memory.caller, persona) == [f"footnote 2 cites {forgotten}, which is deleted"]
 
 
 @pytest.mark.requirement("S3-7")

@@ -25,7 +25,7 @@ def never(one: int, other: int) -> bool:
 
 def test_a_second_claim_on_the_same_matter_adds_little():
     made = portrait("Alice grows red tomatoes.", "Alice grows green tomatoes.", "Alice sails wooden boats.")
-    gains = made.gains([0])
+    gains = made.gains([0], [0, 1, 2])
     assert gains[2] > gains[1]
 
 
