@@ -17,6 +17,9 @@ from audit.errors import Invalid, Unavailable
 
 FILE = "config.toml"
 _BYTES = 64 * 1024
+ENGINE = frozenset(
+    {"checkpoint_threshold", "force_compression", "memory_limit", "threads"}
+)  # settings a home may choose
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,12 @@ def read(home: Path) -> Config:
         wrong.append("principal")
     if not isinstance(engine, dict) or not all(isinstance(value, str) for value in engine.values()):
         wrong.append("engine")
+    else:  # any other setting could change what a query means, or unlock what is locked
+        wrong += sorted(f"engine.{name}" for name in engine.keys() - ENGINE)
     if wrong:
         raise Invalid(
             f"{path}: unknown or wrong: {', '.join(sorted(wrong))}",
-            hint="known are principal (text) and [engine] (texts by name)",
+            hint=f"known are principal (text) and in [engine], as texts, {', '.join(sorted(ENGINE))}",
         )
     return Config(principal, engine)
 

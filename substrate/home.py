@@ -12,7 +12,7 @@ from pathlib import Path
 from audit import keys
 from substrate import config
 from substrate.config import Config
-from substrate.errors import Conflict, Forbidden, NotFound
+from substrate.errors import Conflict, Forbidden, Invalid, NotFound
 from substrate.escape import quote
 from substrate.scopes import principals
 from substrate.scopes.caller import Caller
@@ -97,6 +97,11 @@ def _create(
     new_id: Callable[[str], str],
     engine: Mapping[str, str] | None,
 ) -> None:
+    unknown = sorted(set(engine or ()) - config.ENGINE)
+    if unknown:
+        raise Invalid(
+            f"not an engine setting: {', '.join(unknown)}", hint=f"there are {', '.join(sorted(config.ENGINE))}"
+        )
     try:
         Database.create(home, state_dir=state_dir, clock=clock, new_id=new_id, settings=engine).close()
     except Conflict:

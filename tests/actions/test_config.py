@@ -20,7 +20,7 @@ def test_a_home_without_settings_has_the_defaults(tmp_path: Path):
 WORDS = st.text("abz_09", min_size=1, max_size=20)
 
 
-@given(principal=st.none() | WORDS, engine=st.dictionaries(WORDS, WORDS, max_size=5))
+@given(principal=st.none() | WORDS, engine=st.dictionaries(st.sampled_from(sorted(config.ENGINE)), WORDS))
 def test_what_is_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, principal: str | None, engine: dict[str, str]
 ):
@@ -38,6 +38,7 @@ def test_what_is_written_is_read_back(
         (b"principal = 'a'\ncolour = 'red'\nsize = 3", "colour, size"),
         (b"engine = 3", "engine"),
         (b"[engine]\nthreads = 2", "engine"),
+        (b"[engine]\ndefault_order = 'desc'\nlock_configuration = 'false'", "engine.default_order, engine.lock"),
         (b"principal = [", "cannot be read"),
         (b"\xff\xfe", "cannot be read"),
         (b"principal = 'a'\nprincipal = 'b'", "cannot be read"),

@@ -125,3 +125,9 @@ def actions_who_add(memory: Memory, handle: str) -> str:
     from substrate.actions import scopes
 
     return str(scopes.who_add(memory, kind="agent", handle=handle)["id"])
+
+
+def test_an_engine_setting_that_a_home_may_not_choose_is_refused_before_anything_is_made(tmp_path: Path):
+    with pytest.raises(Invalid, match="default_order"):
+        Memory.open(tmp_path / "home", state_dir=tmp_path / "state", engine={"default_order": "desc"})
+    assert not (tmp_path / "home").exists()
