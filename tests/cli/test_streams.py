@@ -148,7 +148,8 @@ def test_closed_streams_break_nothing(closed: str, shell: Terminal, tmp_path: Pa
 def test_an_interrupt_ends_the_command_without_a_traceback(shell: Terminal):
     holder = Baton(shell.home, opened=lambda: None, closing=lambda: None)
     with holder.held():
-        started = shell.start("list")
+        # a suite in the background of a shell has interrupts ignored, and a child would inherit that
+        started = shell.start("list", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
         while not any((shell.home / "queue").glob("[0-9]*")):  # until it waits for the store
             assert started.poll() is None
         started.send_signal(signal.SIGINT)
