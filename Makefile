@@ -7,8 +7,7 @@ STAMP  := $(VENV)/.installed
 .PHONY: demo test coverage lint bench docs clean
 
 demo: $(STAMP)  ## A three-week story from observations to a cited persona, in a temporary home
-	@home=$$(mktemp -d) && unset AI_MEMORY_AS && AI_MEMORY_HOME=$$home/home AI_MEMORY_STATE=$$home/state $(BIN)/ai-memory demo \
-	  && echo "The demo's home is kept in $$home"
+	$(BIN)/ai-memory demo
 
 test: $(STAMP)  ## The whole test suite
 	$(BIN)/python -m pytest
