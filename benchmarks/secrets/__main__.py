@@ -11,9 +11,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from substrate.secrets import find, redact
-
 from benchmarks.secrets import corpus
+from substrate.secrets import find, redact
 
 RECALL = 0.95
 FALSE_ALARMS = 0.01

@@ -127,7 +127,7 @@ def test_history_difference_and_verification_have_shapes(shell: Terminal, cast: 
     changed = shell.ok("persona", "mara", "--diff")
     assert changed.keys() == {"before", "after", "added", "dropped", "recited", "kept"}
     assert [claim["text"] for claim in changed["added"]] == ["Mara swims in the sea."]
-    assert shell.ok("persona", "mara", "--verify").keys() == {"ok", "id", "version", "faults"}
+    assert shell.ok("persona", "mara", "--verify").keys() == {"ok", "id", "version", "stale", "faults"}
     assert shell.ok("persona", "mara", "--version", "1")["persona"]["id"] == cast.persona
 
 
