@@ -86,7 +86,10 @@ def cut(texts: Iterable[str], length: int) -> list[str]:
 
 
 def doubt(text: str, cited: Sequence[Told], name: str, embed: Embed) -> str | None:
-    """Hold a claim about `name` against what it cites; answer what is doubtful in a word, or None."""
+    """Hold a claim about `name` against what it cites; answer what is doubtful in a word, or None.
+
+    Meaning and denial are those of the sentence cited that is nearest: a reflection may say several things.
+    """
     if not cited:
         return "nothing cited"
     told = [part for source in cited for part in (source.text, *source.turns)]
@@ -100,11 +103,19 @@ def doubt(text: str, cited: Sequence[Told], name: str, embed: Embed) -> str | No
         return "name"
     if missing and len(missing) > FOREIGN * len(wanted):
         return "words"
-    if (denies(text) and not any(map(denies, told))) or (not denies(text) and all(denies(s.text) for s in cited)):
+    told_by = [source.text for source in cited]
+    pieces = [piece for told in told_by for piece in re.split(r"(?<=[.!?])\s+|\n+", told) if piece.strip()]
+    nearest = max(pieces, key=lambda piece: (_shared(text, piece), -len(piece)), default="")
+    if not any(map(denies, told)) if denies(text) else denies(nearest):
         return "denial"
-    if float((embed([source.text for source in cited]) @ embed([text])[0]).max()) < MEANING:
+    if float((embed([*told_by, *pieces]) @ embed([text])[0]).max()) < MEANING:
         return "meaning"
     return None
+
+
+def _shared(text: str, other: str) -> int:
+    """Count the words, small ones aside, that two texts have in common."""
+    return len(_words([text]) & _words([other]) - _SMALL)
 
 
 def grounded(text: str, turns: Sequence[str], name: str, embed: Embed) -> bool:
