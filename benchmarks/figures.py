@@ -95,7 +95,8 @@ def _doubts(version: Version, person: str, embed: Embed) -> Iterator[str]:
     for claim in version.claims:
         cited = version.cited(claim)
         if why := judge.doubt(claim.text, cited, person, embed):
-            yield f"{why}\t{claim.text}\t{' | '.join(told.text for told in cited)}"
+            told = " | ".join(" ".join(one.text.split()) for one in cited)
+            yield f"{why}\t{claim.text}\t{told}"
 
 
 def missed(results: Sequence[Result]) -> Iterator[str]:

@@ -79,12 +79,9 @@ class Corpus:
         return {str(name, "utf-8"): place for place, name in enumerate(self.ids.tolist())}
 
     @cached_property
-    def entity_names(self) -> dict[str, list[str]]:
-        """The entities documents are bound to, by the words of their id."""
-        names: dict[str, list[str]] = {}
-        for entity in self.tables["entity"]:
-            names.setdefault(" ".join(words(entity)), []).append(entity)
-        return names
+    def entity_names(self) -> list[str]:
+        """The words of each entity label, in the order of its table."""
+        return [" ".join(words(entity)) for entity in self.tables["entity"]]
 
     def _encoded(self, part: Vectors) -> Ints:
         """Return the place of each row's document; -1 where it is gone or its text has changed since."""
@@ -156,6 +153,14 @@ class View:
         while (step[step] != step).any():  # each round doubles how far back a document looks
             step = step[step]
         return np.asarray(number[step])
+
+    @cached_property
+    def entities(self) -> dict[str, list[str]]:
+        """The entities that documents of the view are bound to, by the words of their id."""
+        names: dict[str, list[str]] = {}
+        for number in np.unique(self._column("entity")).tolist():
+            names.setdefault(self._corpus.entity_names[number], []).append(self._corpus.tables["entity"][number])
+        return names
 
     def where(self, label: str, wanted: Callable[[str], bool]) -> Bools:
         """Tell for each document whether its label is a wanted one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from substrate.identifiers import fold
-from substrate.recall.corpus import Corpus
+from substrate.recall.corpus import View
 from substrate.recall.words import terms, words
 from substrate.store.model import AliasRow, EntityRow
 from substrate.store.transaction import Reader
@@ -19,16 +19,16 @@ _REGISTERED = f"""
 """
 
 
-def named(r: Reader, corpus: Corpus, query: str, namespaces: Collection[str]) -> tuple[frozenset[str], bool]:
-    """Return the entity labels of documents that the query names, and whether it holds nothing beside these names.
+def named(r: Reader, view: View, query: str, namespaces: Collection[str]) -> tuple[frozenset[str], bool]:
+    """Return the entity labels in a view that the query names, and whether it holds nothing beside these names.
 
     Names are compared word by word, folded. Aliases and merges registered in `namespaces` lead on.
     """
     spoken = _spans(words(query)) | _spans([part.strip(".,;:!?()\"'") for part in fold(query).split()])
-    known = corpus.entity_names.keys()
+    known = view.entities.keys()
     led = _leading(r, spoken, namespaces)
     found = (spoken & known) | {name for name in map(_key, led) if name in known}
-    labels = frozenset(label for name in found for label in corpus.entity_names[name])
+    labels = frozenset(label for name in found for label in view.entities[name])
     said = {name for name in spoken if name in found or led.get(name)}
     rest = set(terms(query, query=True)) - {term for name in said for term in terms(name, query=True)}
     return labels, bool(labels) and not rest

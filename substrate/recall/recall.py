@@ -85,7 +85,7 @@ def recall(
     if encoder is not None:
         fared["vector"] = search.by_meaning(encoder, missing)
     with db.read() as r:
-        fared["entity"] = search.by_name(r, corpus)
+        fared["entity"] = search.by_name(r)
         search.fuse()
         fared["graph"] = search.by_links(r, db.clock())
         return _answer(r, search, {name: fared[name] for name in ARMS})
@@ -123,12 +123,12 @@ class _Search:
         self._keep("vector", np.where(near, cosines, 0.0), near)
         return Arm(True, f"{missing:,} of {len(self.view):,} memories have no vector yet" if missing else None)
 
-    def by_name(self, r: Reader, corpus: Corpus) -> Arm:
+    def by_name(self, r: Reader) -> Arm:
         """Find the documents about, or said by, an entity the query names; by itself that is no evidence."""
         if "entity" not in self.question.arms:
             return _not_asked()
         paths = {path.partition("#")[0] for path in self.readers.paths}
-        labels, self.only_named = named(r, corpus, self.question.query, paths)
+        labels, self.only_named = named(r, self.view, self.question.query, paths)
         self.about = self.view.where("entity", lambda label: label in labels)
         self.found["entity"] = self.about.astype(np.float64)
         return Arm(True) if labels else Arm(True, "the query names no entity that is known")

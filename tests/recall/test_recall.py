@@ -104,6 +104,20 @@ def test_answers_are_the_same_with_and_without_rows_of_others(house: House, enco
     assert after == before
 
 
+def test_names_of_hidden_memories_are_not_known(house: House) -> None:
+    source = house.remember("He fixed the boiler.")
+    drawn = house.reflect("Handy with boilers.", source, entity_id="robert").row
+    persona = house.persona("robert", [drawn], text="Handy with machines.")
+    before = [asked(house, query, caller=house.scout) for query in ("robert zorro", "zorro", "robert boiler")]
+    place = f"agents/{house.rook.id}"
+    hidden = house.remember("Zorro: nobody knows me.", caller=house.rook, namespace=place)
+    house.reflect("A mask.", hidden, caller=house.rook, namespace=place, entity_id="boiler")
+    after = [asked(house, query, caller=house.scout) for query in ("robert zorro", "zorro", "robert boiler")]
+    assert after == before
+    assert before[1].arms["entity"].why_not == "the query names no entity that is known"
+    assert ids(asked(house, "robert", caller=house.scout, max_hits=1)) == [persona.id]
+
+
 def test_a_vector_hit_below_the_least_score_is_noise(house: House, encoder: WordVectors) -> None:
     house.remember("the and of which")
     assert asked(house, "which of the and", arms=("vector",), embedder=encoder, min_score=1.0).hits == ()
