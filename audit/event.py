@@ -18,14 +18,14 @@ from audit.errors import Invalid
 VERSION = 1
 GENESIS_PREV = "0" * 64
 FIRST_EPOCH = 1
-PURPOSES = ("event", "checkpoint", "edge", "key-manifest", "export", "request")
+PURPOSES = ("event", "checkpoint", "edge", "key-manifest", "export", "request", "attestation")
 
 _TYPES = """
     memory_added memory_deleted memory_superseded memory_retired soul_changed preferences_changed profile_changed
     rules_changed request_filed request_answered request_withdrawn session_opened session_closed index_shown
     persona_generated plan_applied pass_ended membership_changed key_added key_revoked store_rewritten
     store_created persona_failed persona_refused erased key_rotated checkpoint_adopted rollback_accepted restored
-    store_forked entity_changed policy_changed session_redone decision_recorded memory_linked
+    store_forked entity_changed policy_changed session_redone decision_recorded memory_linked claim_pinned
 """
 TYPES = frozenset(_TYPES.split())
 

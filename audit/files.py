@@ -17,12 +17,13 @@ from pathlib import Path
 from audit.errors import AiMemoryError, Conflict, Integrity, Invalid, NotFound, Unavailable
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe in the place of a file must not block
+_WRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def read(path: Path, limit: int) -> bytes:
     """Return a private file's bytes; more than `limit` of them are `Integrity`, no file is `NotFound`."""
-    with _folder(path) as folder, _told(path):
+    with _folder(path) as folder, told(path):
         descriptor = os.open(path.name, _READ, dir_fd=folder)
         try:
             status = os.fstat(descriptor)
@@ -42,33 +43,85 @@ def unblocked(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 
+def sync(path: Path) -> None:
+    """Have the system write a file, or a folder's names, to the disk."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 def create(path: Path, data: bytes) -> None:
     """Write a new private file, making its folder when there is none; an existing file is `Conflict`."""
     _make_folder(path)
-    with _folder(path) as folder, _told(path), _written(path, folder, data) as temporary:
+    with _folder(path) as folder, told(path), _written(path, folder, data) as temporary:
         # a hard link fails where a rename would overwrite
         os.link(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         os.unlink(temporary, dir_fd=folder)
         os.fsync(folder)
 
 
-def replace(path: Path, data: bytes) -> None:
-    """Write a private file in place of the one there, making its folder when there is none."""
+def replace(path: Path, data: bytes, *, erasing: bool = False) -> None:
+    """Write a private file in place of the one there, making its folder when there is none.
+
+    With ``erasing`` the bytes that were there are overwritten, once the new file has its name.
+    """
     _make_folder(path)
-    with _folder(path) as folder, _told(path), _written(path, folder, data) as temporary:
-        os.rename(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+    with _folder(path) as folder, told(path), _written(path, folder, data) as temporary:
+        old = os.open(path.name, _WRITE, dir_fd=folder) if erasing else None
+        try:
+            os.rename(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
+            if old is not None:
+                _zero(old)
+        finally:
+            if old is not None:
+                os.close(old)
+
+
+def supplant(path: Path, successor: Path) -> None:
+    """Erase the file at `path` and put `successor`, which lies in the same folder, in its place.
+
+    After a crash `successor` is whole, under the one name or the other. What a file system or a disk keeps of the old
+    bytes elsewhere is out of reach.
+    """
+    with _folder(path) as folder, told(path):
+        with suppress(FileNotFoundError):
+            _overwrite(path.name, folder)
+        _sweep(successor.name, folder)
+        os.rename(successor.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
+
+
+def erase(path: Path) -> None:
+    """Overwrite a file with zeros and remove it, as far as the file system lets; none is fine."""
+    if not os.path.lexists(path):
+        return
+    with _folder(path) as folder, told(path):
+        _overwrite(path.name, folder)
+        os.unlink(path.name, dir_fd=folder)
+        os.fsync(folder)
+
+
+def _overwrite(name: str, folder: int) -> None:
+    descriptor = os.open(name, _WRITE, dir_fd=folder)
+    try:
+        _zero(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _zero(descriptor: int) -> None:
+    os.pwrite(descriptor, bytes(os.fstat(descriptor).st_size), 0)
+    os.fsync(descriptor)
 
 
 @contextmanager
 def _written(path: Path, folder: int, data: bytes) -> Iterator[str]:
     """Give the name of a synced temporary file beside `path`; remove it when what follows fails."""
-    prefix = f".{path.name}."
-    for stale in os.listdir(folder):
-        if stale.startswith(prefix) and stale.endswith(".new"):  # a crash left it
-            with suppress(FileNotFoundError):
-                os.unlink(stale, dir_fd=folder)
-    temporary = f"{prefix}{secrets.token_hex(8)}.new"
+    _sweep(path.name, folder)
+    temporary = f".{path.name}.{secrets.token_hex(8)}.new"
     descriptor = os.open(temporary, _CREATE, 0o600, dir_fd=folder)
     try:
         try:
@@ -85,8 +138,16 @@ def _written(path: Path, folder: int, data: bytes) -> Iterator[str]:
         raise
 
 
+def _sweep(name: str, folder: int) -> None:
+    """Remove the temporary files that a crash left of a file; they may be that file under a second name."""
+    for stale in os.listdir(folder):
+        if stale.startswith(f".{name}.") and stale.endswith(".new"):
+            with suppress(FileNotFoundError):
+                os.unlink(stale, dir_fd=folder)
+
+
 def _make_folder(path: Path) -> None:
-    with _told(path.parent):
+    with told(path.parent):
         path.parent.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
             path.parent.mkdir(mode=0o700)
@@ -96,7 +157,7 @@ def _make_folder(path: Path) -> None:
 def _folder(path: Path) -> Iterator[int]:
     """Give a descriptor of the folder of `path`, after seeing that it is private."""
     folder = path.parent
-    with _told(folder):
+    with told(folder):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         _check_private(folder, os.fstat(descriptor))
@@ -115,7 +176,7 @@ def _check_private(path: Path, status: os.stat_result) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def told(path: Path) -> Iterator[None]:
     """Turn the operating system's refusal into ours."""
     try:
         yield

@@ -25,10 +25,12 @@ memory_added memory_deleted memory_superseded memory_retired soul_changed prefer
 rules_changed request_filed request_answered request_withdrawn session_opened session_closed index_shown
 persona_generated plan_applied pass_ended membership_changed key_added key_revoked store_rewritten store_created
 persona_failed persona_refused erased key_rotated checkpoint_adopted rollback_accepted restored store_forked
-entity_changed policy_changed session_redone decision_recorded memory_linked
+entity_changed policy_changed session_redone decision_recorded memory_linked claim_pinned
 """
 EVENT = "v store_id seq prev epoch key_id time actor namespace type subject payload audience commits state_root"
 ANCHOR = "store_id sequence event_hash checkpoint genesis_key written_at verified_at"
+DECISIONS = """membership_changed policy_changed claim_pinned key_added key_revoked key_rotated checkpoint_adopted
+rollback_accepted store_forked restored"""
 STAMP = "%Y-%m-%dT%H:%M:%S"
 STORE = "[A-Za-z0-9][A-Za-z0-9_-]{0,127}"
 HASH = "[0-9a-f]{64}"
@@ -52,17 +54,11 @@ def text(value: object, pattern: str = r"(?s:.+)") -> bool:
 
 
 def time(value: object) -> bool:
-    try:
-        return text(value, r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z") and strptime(str(value)[:19], STAMP).tm_sec < 60
-    except ValueError:
-        return False
-
-
-# Canonical JSON (§1.1)
+    return text(value, r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z") and strptime(str(value)[:19], STAMP).tm_sec < 60
 
 
 def written(value: Any, depth: int = 0) -> str:
-    """Write a value the one way it may be written."""
+    """Write a value the one way it may be written, canonical JSON (§1.1)."""
     if value is None or isinstance(value, (bool, str)):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, int):
@@ -76,24 +72,15 @@ def written(value: Any, depth: int = 0) -> str:
 
 
 def read_object(data: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(data.decode("utf-8"))
-        need(isinstance(value, dict) and written(value).encode("utf-8") == data, "not a canonical object")
-    except (ValueError, RecursionError) as error:
-        raise Rejected("not canonical JSON") from error
+    value = json.loads(data.decode("utf-8"))
+    need(isinstance(value, dict) and written(value).encode("utf-8") == data, "not a canonical object")
     return dict(value)
 
 
 def read_base64(value: Any) -> bytes:
-    try:
-        data = base64.b64decode(value)
-    except (ValueError, TypeError) as error:
-        raise Rejected("not base64") from error
+    data = base64.b64decode(value)
     need(base64.b64encode(data).decode() == value, "not base64")
     return data
-
-
-# Signatures (§1.2, §3) and checkpoints (§2.2)
 
 
 def signed(public: str, message: bytes, signature: bytes) -> bool:
@@ -108,7 +95,7 @@ def envelope(purpose: str, payload: bytes) -> bytes:
     return f"DSSEv1 {len(kind)} {kind} {len(payload)} ".encode() + payload
 
 
-def check_note(note: str, stores: set[str], keys: list[str], leaves: list[bytes]) -> int:
+def check_note(note: str, stores: set[str], keys: list[str | None], leaves: list[bytes]) -> int:
     need(len(note) <= 128 * 1024 and not re.search(r"[\x00-\x09\x0b-\x1f]", note), "a checkpoint is malformed")
     head, blank, tail = note.rpartition("\n\n")
     lines, signatures = head.split("\n"), tail.split("\n")
@@ -127,12 +114,9 @@ def check_note(note: str, stores: set[str], keys: list[str], leaves: list[bytes]
         return ours != [] and all(signed(public, f"{head}\n".encode(), signature) for signature in ours)
 
     need(origin in {f"ai-memory/{store}" for store in stores}, "a checkpoint is of another store")
-    need(not keys or any(signed_by(public) for public in keys), "a checkpoint is not signed")
     need(size <= len(leaves) and merkle_root(leaves[:size]) == root, "a checkpoint has another root")
+    need(keys[size] is None or signed_by(keys[size] or ""), "a checkpoint is not signed by the key of its time")
     return size
-
-
-# Trees (§1.5, §2.1)
 
 
 def merkle_root(leaves: list[bytes]) -> bytes:
@@ -148,7 +132,7 @@ def sized(value: str) -> bytes:
 
 
 class Rows:
-    """Hold every row's latest commitment in 4,096 buckets, and the root over them."""
+    """Hold every row's latest commitment in 4,096 buckets, and the root over them (§1.5)."""
 
     def __init__(self) -> None:
         self.buckets: list[dict[tuple[bytes, bytes], bytes]] = [{} for _ in range(4096)]
@@ -171,9 +155,6 @@ class Rows:
         return sha256(b"state/root/v1" + b"".join(self.groups)).hex()
 
 
-# Events (§1.3) and the walk (§2.5)
-
-
 def read_event(body: bytes) -> dict[str, Any]:
     need(len(body) <= 64 * 1024, "a body is too long")
     event = read_object(body)
@@ -192,8 +173,7 @@ def read_event(body: bytes) -> dict[str, Any]:
         need(pair or text(target), "audience is malformed")
     for commit in event["commits"]:
         need(isinstance(commit, list) and len(commit) == 3 and text(commit[0]), "commits are malformed")
-        need(isinstance(commit[1], str), "commits are malformed")
-        need(commit[2] is None or text(commit[2], HASH), "commits are malformed")
+        need(isinstance(commit[1], str) and (commit[2] is None or text(commit[2], HASH)), "commits are malformed")
     rows = {tuple(commit[:2]) for commit in event["commits"]}
     need(len(rows) == len(event["commits"]), "a row is committed twice in one event")
     return event
@@ -207,6 +187,28 @@ def next_key(event: dict[str, Any], epoch: int, previous: str | None) -> str:
     message = envelope("key-manifest", written(manifest).encode())
     need(signed(public, message, bytes.fromhex(countersignature)), "the new key did not sign the rotation")
     return str(public)
+
+
+def check_witness(event: dict[str, Any], holders: dict[str, str], sealed: set[str]) -> None:
+    """Check who vouches for an event (§1.6, §3), knowing which key is whose and who has sealed theirs."""
+    payload, kind, by = dict(event["payload"]), event["type"], None
+    if "attestation" in payload:
+        said = payload.pop("attestation")
+        need(isinstance(said, dict) and said.keys() == {"by", "public_key", "signature"}, "malformed attestation")
+        need(text(said["public_key"], HASH) and text(said["signature"], "[0-9a-f]{128}"), "malformed attestation")
+        by, message = said["by"], envelope("attestation", written(event | {"payload": payload}).encode())
+        need(signed(said["public_key"], message, bytes.fromhex(said["signature"])), "an attestation is bad")
+        held = holders.get(sha256(bytes.fromhex(said["public_key"])).hex()[:16])
+        need(held is not None and held == by, "an attestation by a key that is not theirs")
+    principal, key = payload.get("principal_id"), payload.get("key_id")
+    deciders = (
+        {event["actor"], principal if isinstance(principal, str) else None} if kind in DECISIONS.split() else set()
+    )
+    need(deciders & sealed <= {by}, "a decision for somebody whose key is sealed, without it")
+    if isinstance(principal, str) and isinstance(key, str) and kind in ("key_added", "key_revoked"):
+        holders.setdefault(key, principal) if kind == "key_added" else holders.pop(key, None)
+    if isinstance(principal, str) and kind == "policy_changed" and isinstance(payload.get("sealed"), bool):
+        (sealed.add if payload["sealed"] else sealed.discard)(principal)
 
 
 def read_line(line: bytes) -> tuple[int, bytes, bytes | None, str | None]:
@@ -229,15 +231,16 @@ def read_header(line: bytes) -> dict[str, Any]:
         for name in ("store_id", "genesis_key"):
             need(anchor[name] == header[name], f"the anchor has another {name}")
         need(type(anchor["sequence"]) is int and anchor["sequence"] >= 1, "the anchor is malformed")
-        need(text(anchor["event_hash"], HASH) and text(anchor["store_id"], STORE), "the anchor is malformed")
-        need(isinstance(anchor["checkpoint"], str) and time(anchor["written_at"]), "the anchor is malformed")
+        named = text(anchor["event_hash"], HASH) and text(anchor["store_id"], STORE) and text(anchor["checkpoint"])
+        need(named and time(anchor["written_at"]), "the anchor is malformed")
         need(anchor["verified_at"] is None or time(anchor["verified_at"]), "the anchor is malformed")
     return header
 
 
 def walk(header: dict[str, Any], lines: Iterator[bytes]) -> None:
     key, epoch, prev, store = header["genesis_key"], 1, "0" * 64, None
-    keys, stores, leaves, hashes, rows = [key] if key else [], set(), [], [], Rows()
+    keys, stores, leaves, hashes, rows = [key], set(), [], [], Rows()  # keys: in force after so many events
+    holders, sealed = dict[str, str](), set[str]()
     for number, line in enumerate(lines, start=1):
         sequence, body, signature, row_key_id = read_line(line)
         event = read_event(body)
@@ -251,12 +254,14 @@ def walk(header: dict[str, Any], lines: Iterator[bytes]) -> None:
         holds = signature is None if key is None else signed(key, envelope("event", body), signature or b"")
         need(holds, where + "its signature is bad")
         need(rows.root_after(event["commits"]) == event["state_root"], where + "its state root is wrong")
+        check_witness(event, holders, sealed)
         stores.add(store := event["store_id"])
         if event["type"] == "store_forked" and isinstance(event["payload"].get("store_id"), str):
             stores.add(store := event["payload"]["store_id"])
         if event["type"] == "key_rotated":
-            epoch += 1
-            keys.append(key := next_key(event, epoch, key))
+            epoch, key = epoch + 1, next_key(event, epoch + 1, key)
+            need(key not in keys, where + "the key was in force before")
+        keys.append(key)
         hashes.append(prev := sha256(body).hex())
         leaves.append(sha256(b"\x00" + body))
     need(leaves and store == header["store_id"], "the log is of another store, or empty")
@@ -273,24 +278,20 @@ def verify(lines: Iterable[bytes]) -> str:
     try:
         lines = iter(lines)
         walk(read_header(next(lines, b"")), lines)
-    except Rejected as rejected:
-        return str(rejected)
+    except (Rejected, ValueError, TypeError, RecursionError) as fault:
+        return str(fault) if isinstance(fault, Rejected) else "not canonical JSON"
     return ""
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
-        print("usage: python -m audit.independent FILE", file=sys.stderr)
-        return 2
     try:
-        with open(arguments[0], "rb") as lines:
-            reason = verify(lines)
-            lines.seek(0)
-            first = lines.readline()
-    except OSError as error:
-        print(f"cannot read {arguments[0]}: {error.strerror}", file=sys.stderr)
+        with open(arguments[0], "rb") as file:
+            lines = file.readlines()
+    except (OSError, IndexError) as error:
+        print(f"usage: python -m audit.independent FILE ({error})", file=sys.stderr)
         return 2
-    print(reason or f"the log holds; compare its first key: {read_header(first)['genesis_key']}")
+    reason = verify(lines)
+    print(reason or f"the log holds; compare its first key: {read_header(lines[0])['genesis_key']}")
     return 7 if reason else 0
 
 

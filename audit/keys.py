@@ -40,6 +40,10 @@ class Key:
     def __reduce__(self) -> str:
         raise TypeError("a signing key is not copied or pickled")
 
+    def seed(self) -> bytes:
+        """Return the 32 bytes a key file holds, for whoever writes one."""
+        return bytes(self._signing)
+
     def sign_raw(self, message: bytes) -> bytes:
         """Return the 64-byte signature over bare bytes; only a format that separates its own purposes may use it."""
         return self._signing.sign(message).signature

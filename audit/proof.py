@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from audit import canonical, checkpoint, keys, merkle
+from audit import attestation, canonical, checkpoint, keys, merkle
 from audit.checkpoint import Checkpoint
 from audit.errors import AiMemoryError, Invalid
 from audit.event import Event, parse
@@ -24,9 +24,10 @@ _FIELDS = {"v", "body", "signature", "public_key", "path", "checkpoint", "checkp
 class Verdict:
     """Say whether a proof holds and, when it does not, why.
 
-    `event` and `checkpoint` are what the proof is about, as far as they could be read. `attest_level` is `unsigned`
-    or `self_signed`. `pinned` says that the checkpoint's key was compared with one known from elsewhere: a proof
-    that holds without that only shows that whoever owns `checkpoint_key` stated it.
+    `event` and `checkpoint` are what the proof is about, as far as they could be read. `attest_level` is `unsigned`,
+    `self_signed` or `peer_attested`: then `attester` is who vouches for the event and by which public key; that the key
+    is theirs, the proof cannot tell. `pinned` says that the checkpoint's key was compared with one known from
+    elsewhere: a proof that holds without that only shows that whoever owns `checkpoint_key` stated it.
     """
 
     ok: bool
@@ -34,7 +35,8 @@ class Verdict:
     event: Event | None = None
     checkpoint: Checkpoint | None = None
     checkpoint_key: str | None = None
-    attest_level: Literal["unsigned", "self_signed"] = "unsigned"
+    attest_level: Literal["unsigned", "self_signed", "peer_attested"] = "unsigned"
+    attester: tuple[str, str] | None = None
     pinned: bool = False
 
 
@@ -76,7 +78,9 @@ def check(proof: str | bytes, *, pinned_key: str | None = None) -> Verdict:
     except AiMemoryError as error:
         return Verdict(ok=False, reasons=(f"the proof cannot be read: {error}",))
     key, signer = document["checkpoint_key"], document["public_key"]
+    attester = attestation.attester(event)
     reasons = [
+        *([] if attester or attestation.FIELD not in event.payload else ["the event's attestation is bad"]),
         *_check_event(event, body, document["signature"], signer),
         *_check_checkpoint(document["checkpoint"], claim, key, signer),
         *_check_path(body, event.seq, document["path"], claim),
@@ -89,7 +93,8 @@ def check(proof: str | bytes, *, pinned_key: str | None = None) -> Verdict:
         event=event,
         checkpoint=claim,
         checkpoint_key=key,
-        attest_level="self_signed" if signer else "unsigned",
+        attest_level="peer_attested" if attester else "self_signed" if signer else "unsigned",
+        attester=attester,
         pinned=pinned_key is not None,
     )
 

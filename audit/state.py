@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from audit.commitment import net
@@ -50,13 +51,22 @@ class StateTree:
         """Start from `digests`, in bucket order, or from empty buckets."""
         if digests is not None and len(digests) != BUCKETS:
             raise Invalid(f"{len(digests)} bucket digests, there are {BUCKETS} buckets")
-        self._digests = [_raw(EMPTY_BUCKET)] * BUCKETS if digests is None else _all_raw(digests)
+        self._digests = [_EMPTY] * BUCKETS if digests is None else _all_raw(digests)
         self._groups = [b""] * (BUCKETS // _GROUP)
         self._stale = set(range(BUCKETS // _GROUP))
 
     def __getitem__(self, bucket: int) -> str:
         """Return the digest of a bucket, in hex."""
         return self._digests[bucket].hex()
+
+    def differing(self, digests: Mapping[int, str]) -> list[int]:
+        """List the buckets that have another digest than these, in order; one that is not named has to be empty."""
+        wanted = [_EMPTY] * BUCKETS
+        for bucket, digest in digests.items():
+            wanted[bucket] = _raw(digest)
+        if wanted == self._digests:
+            return []
+        return [bucket for bucket, pair in enumerate(zip(wanted, self._digests, strict=True)) if pair[0] != pair[1]]
 
     def update(self, changes: Mapping[int, str]) -> None:
         """Set the digests of some buckets; on `Invalid` nothing has changed."""
@@ -92,8 +102,8 @@ class State:
         self.commits: dict[tuple[str, str], str] = {}
         self.tree = StateTree()
         # per bucket: the rows' keys in byte order, and beside each what it adds to the digest
-        self._keys: list[list[tuple[bytes, bytes]]] = [[] for _ in range(BUCKETS)]
-        self._entries: list[list[bytes]] = [[] for _ in range(BUCKETS)]
+        self._keys: defaultdict[int, list[tuple[bytes, bytes]]] = defaultdict(list)
+        self._entries: defaultdict[int, list[bytes]] = defaultdict(list)
 
     def apply(self, commits: Iterable[tuple[str, str, str | None]]) -> None:
         """Record the commits of one event: a commitment for a row, or None for a row that was removed."""
@@ -131,7 +141,7 @@ def _all_raw(digests: Sequence[str]) -> list[bytes]:
         raw = bytes.fromhex("".join(digests))
     except ValueError:
         raw = b""
-    if len(raw) != 32 * len(digests) or any(len(digest) != 64 for digest in digests):
+    if len(raw) != 32 * len(digests) or set(map(len, digests)) != {64}:
         return [_raw(digest) for digest in digests]
     return [raw[at : at + 32] for at in range(0, len(raw), 32)]
 
@@ -144,3 +154,6 @@ def _raw(digest: str) -> bytes:
     if len(raw) != 32:
         raise Invalid("a bucket digest is 64 hex digits")
     return raw
+
+
+_EMPTY = _raw(EMPTY_BUCKET)

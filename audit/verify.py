@@ -1,6 +1,6 @@
 """Verify a whole log in one pass, and name every event that does not hold.
 
-The steps V1 to V12 are those of docs/spec/audit.md §2.5. Nothing is read or written here; rows come in, faults go out.
+The steps V1 to V13 are those of docs/spec/audit.md §2.5. Nothing is read or written here; rows come in, faults go out.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from audit import checkpoint, keys, merkle
 from audit.anchor import Anchor
+from audit.attestation import Registry
 from audit.errors import AiMemoryError, Invalid
 from audit.event import FIRST_EPOCH, GENESIS_PREV, Event, event_hash, parse
 from audit.state import State
@@ -24,7 +25,7 @@ _BATCH = 256  # signatures checked in one go keep libsodium in the processor's c
 class Fault:
     """Name one thing that does not hold: what kind, at which event, about which subject.
 
-    Kinds: sequence, body, chain, store, key, signature, rotation, state, checkpoint, anchor, export.
+    Kinds: sequence, body, chain, store, key, signature, rotation, attestation, state, checkpoint, anchor, export.
     """
 
     kind: str
@@ -39,7 +40,7 @@ class Summary:
 
     `size` counts events, `commits` maps (table, row id) to the latest commitment, `keys` lists the public keys in
     order, `fault_count` counts every fault, also those beyond the limit; `anchored` says that an anchor was given
-    and agrees.
+    and agrees; `registry` knows which key is whose and whose is sealed.
     """
 
     store_id: str | None
@@ -51,6 +52,7 @@ class Summary:
     keys: tuple[str, ...]
     fault_count: int
     anchored: bool
+    registry: Registry
 
 
 def verify_log(
@@ -96,15 +98,18 @@ class _Walk:
     waiting: list[tuple[Event, bytes, bytes | None]] = field(default_factory=list)
     stores: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    signers: dict[int, str | None] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     fault_count: int = 0
     anchored_hash: str | None = None
     roots: dict[int, bytes] = field(default_factory=dict)
     frontier: merkle.Frontier = field(default_factory=merkle.Frontier)
     state: State = field(default_factory=State)
+    registry: Registry = field(default_factory=Registry)
 
     def __post_init__(self) -> None:
         self._use(self.key)
+        self.signers[0] = self.key
 
     def _use(self, key: str | None) -> None:
         """Put a key in force, after the one before has answered for its events."""
@@ -133,11 +138,13 @@ class _Walk:
             self._check_key(event, body, signature, row_key_id)
             self._follow(event)
             self._check_state(event)
+            self._check_attestation(event)
         self.prev = digest
         # V9: every body is a leaf, also one that does not hold: the tree is over the bytes
         self.frontier.append(merkle.leaf_hash(body))
         if self.frontier.size in self.wanted_sizes:
             self.roots[self.frontier.size] = self.frontier.root()
+            self.signers[self.frontier.size] = self.key
 
     def _check_number(self, sequence: int) -> bool:
         """V1: events are numbered from 1 without a gap."""
@@ -202,14 +209,14 @@ class _Walk:
         self.waiting.clear()
 
     def _follow(self, event: Event) -> None:
-        """V7: a rotation is countersigned by the new key, which is in force from the next event on."""
+        """V7: a rotation is countersigned by a key that was never in force; it is from the next event on."""
         if event.type == "store_forked" and isinstance(event.payload.get("store_id"), str):
             self.stores.append(event.payload["store_id"])
         if event.type != "key_rotated":
             return
         public = keys.rotated(event.store_id, self.epoch + 1, self.key, event.payload)
-        if public is None:
-            self.fault("rotation", f"event {event.seq}: the new key did not sign the rotation", event.seq)
+        if public is None or public in self.keys:
+            self.fault("rotation", f"event {event.seq}: no new key signed the rotation", event.seq)
             return
         self._use(public)
         self.epoch += 1
@@ -221,6 +228,11 @@ class _Walk:
         if held and not self.state_holds:  # later events build on this one: say it once
             message = f"the state root of event {event.seq} does not follow from the commits up to it"
             self.fault("state", message, event.seq, event.subject)
+
+    def _check_attestation(self, event: Event) -> None:
+        """V13: who vouches for the event signed it with a key of its own, and who has sealed that key always does."""
+        if message := self.registry.fault(event):
+            self.fault("attestation", message, event.seq, event.subject)
 
     def check_store(self, store_id: str) -> None:
         """V10: there is a log, and it ends as the log of the store asked for."""
@@ -242,12 +254,12 @@ class _Walk:
         return checkpoints
 
     def check_checkpoint(self, note: str, claim: checkpoint.Checkpoint) -> None:
-        """V11: a checkpoint is signed by a key of this log, for this store, and the tree had that root."""
-        message = ""
+        """V11: a checkpoint is signed by the key in force at its size, for this store, and the tree had that root."""
+        message, signers = "", [self.signers[claim.size]] if claim.size in self.signers else self.keys
         if claim.origin not in {checkpoint.origin(store) for store in self.stores}:
             message = f"the checkpoint is of {claim.origin}"
-        elif self.keys and not any(_signed(note, claim, key) for key in self.keys):
-            message = f"the checkpoint at {claim.size} is not signed by a key of this log"
+        elif signers and not any(key is None or _signed(note, claim, key) for key in signers):
+            message = f"the checkpoint at {claim.size} is not signed by the key of this log at that size"
         elif claim.size > self.frontier.size:
             message = f"the checkpoint counts {claim.size} events, the log has {self.frontier.size}: the rest is gone"
         elif self.roots.get(claim.size, merkle.EMPTY_ROOT) != claim.root:
@@ -278,6 +290,7 @@ class _Walk:
             keys=tuple(self.keys),
             fault_count=self.fault_count,
             anchored=anchored,
+            registry=self.registry,
         )
 
 

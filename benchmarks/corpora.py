@@ -58,12 +58,16 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of one kind with the ids of what answers it: turns in LoCoMo, facts in RealMem. Asked at `date`."""
+    """A question of one kind with the ids of what answers it: turns in LoCoMo, facts in RealMem.
+
+    Asked at `date`, in the session of that number; in LoCoMo when all is over.
+    """
 
     text: str
     kind: str
     evidence: frozenset[str]
     date: str | None = None
+    session: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +243,13 @@ def _source(memory: Mapping[str, Any], number: int, session: Mapping[str, Any]) 
 
 def _asked(content: Mapping[str, Any], known: Mapping[tuple[str, str], str]) -> Iterator[Question]:
     """Yield each query whose answer names the memories it used."""
-    for session in content["dialogues"]:
+    for number, session in enumerate(content["dialogues"], 1):
         turns = session["dialogue_turns"]
         for turn, answer in pairwise(turns):
             pairs = [(used["session_uuid"], used["content"]) for used in answer.get("memory_used") or ()]
             ids = frozenset(known[pair] for pair in pairs if pair in known)
             if turn["is_query"] and ids:
-                yield Question(turn["content"], "query", ids, _day(session))
+                yield Question(turn["content"], "query", ids, _day(session), number)
 
 
 def _day(session: Mapping[str, Any]) -> str:

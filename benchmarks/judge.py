@@ -13,13 +13,17 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curator.persona.markdown import CHANGED, ParsedClaim
 from substrate.recall import embedding
 
+if TYPE_CHECKING:
+    from curator.persona.markdown import ParsedClaim
+
+CHANGED = "What changed"  # the heading of the section that tells it
 STATED = 0.65  # cosine at which a claim states a gold event (persona.md §9)
 GROUNDED = 0.85  # cosine plus share of words; facts pass on their own turns in 94 % of cases, on another's in 5 %
 MEANING = 0.5  # cosine below which a claim says something else than the fact it cites
@@ -31,8 +35,8 @@ Embed = Callable[[Sequence[str]], Rows]
 _WORDS = {
     "small": """a an the and or but of to in on at for with from by as is are was were be been being has have had do
         does did he she it they his her its their him them this that these those who which what when where how so not
-        no on asks reflection user january february march april may june july august september october
-        november december""",
+        no on then asks reflection user january february march april may june july august september october november
+        december""",
     "denying": "not no never none nobody nothing without cannot neither nor",
     "pointing back": "he she it they his her its their this that these those and but",
 }
@@ -167,4 +171,4 @@ def _words(texts: Iterable[str]) -> set[str]:
 
 
 def _reduced(word: str) -> str:
-    return re.sub(r"(?:ing|ed|es|s|ly)$", "", word.lower())
+    return re.sub(r"(?:ing|ed|es|s|ly|e)$", "", word.lower())

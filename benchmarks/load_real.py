@@ -125,7 +125,7 @@ def _load(memory: Memory, replay: Replay, sample: Sample, progress: Progress) ->
 
 
 def sessions(sample: Sample) -> Iterator[tuple[str, Sequence[Turn], Sequence[Fact]]]:
-    """Yield each session's date, turns and facts, oldest first; a fact waits until all its turns were said."""
+    """Yield each session's time, turns and facts, oldest first; a fact waits until all its turns were said."""
     dates = {fact.session: fact.date for fact in sample.facts} | {turn.session: turn.date for turn in sample.turns}
     order = sorted(dates, key=lambda session: (dates[session], session))
     place = {session: at for at, session in enumerate(order)}
@@ -136,7 +136,12 @@ def sessions(sample: Sample) -> Iterator[tuple[str, Sequence[Turn], Sequence[Fac
     }
     for session in order:
         turns = [turn for turn in sample.turns if turn.session == session]
-        yield dates[session], turns, [fact for fact in sample.facts if ready[fact.id] == session]
+        yield moment(dates[session], session), turns, [fact for fact in sample.facts if ready[fact.id] == session]
+
+
+def moment(date: str, session: int) -> str:
+    """Return when a session is written: sessions of one time follow each other by their number, a microsecond each."""
+    return f"{date[:-7]}{session:06d}Z"
 
 
 def observe(tx: Transaction, memory: Memory, sample: Sample, turn: Turn) -> str:

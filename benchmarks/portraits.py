@@ -135,7 +135,11 @@ class Stored:
         self.replay.go(f"{place} personas", self.date)
         encoding, started = self.judge.seconds, time.process_time()
         generate(self.memory.db, self.memory.caller, person, namespace=place, full=full, embed=self.embed)
-        seconds = time.process_time() - started - (self.judge.seconds - encoding)
+        return self.read(person, time.process_time() - started - (self.judge.seconds - encoding))
+
+    def read(self, person: str, seconds: float) -> Version:
+        """Read the newest version as a reader gets it."""
+        place = self.sample.namespace
         with self.memory.read() as r:
             found = reading.newest(r, self.memory.caller, person, place)
             if found is None:
@@ -180,7 +184,6 @@ class Pure:
                     sequence=number,
                     times_seen=1,
                     ancestors=frozenset(fact.turns),
-                    ancestor_texts=tuple(self.sample.content(self.turns[id]) for id in fact.turns),
                     supersedes=frozenset(),
                     contradicts=frozenset(),
                 )
@@ -203,7 +206,10 @@ class Pure:
         seconds = time.process_time() - started - (self.judge.seconds - encoding)
         self.previous[person] = Previous(made.draft, frozenset(row.id for row in rows))
         by_id = {row.id: row for row in rows}
-        told = {row.id: Told(row.text, row.day, row.ancestor_texts) for row in rows}
+        told = {
+            row.id: Told(row.text, row.day, tuple(self.sample.content(self.turns[id]) for id in row.ancestors))
+            for row in rows
+        }
         return Version.read(markdown.render(person, made.draft, by_id), told, (), seconds)
 
     def _new_id(self, prefix: str) -> str:

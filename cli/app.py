@@ -8,27 +8,32 @@ import itertools
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Annotated, Any, NoReturn
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
 from cli import settings
-from cli.door import INVOCATION, As, AsJson, Group, plain_streams, refuse, say, write
+from cli.door import INVOCATION, As, AsJson, Group, Tier, plain_streams, refuse, say, write
 from substrate.errors import AiMemoryError, Invalid
+
+T = TypeVar("T")
 
 ROOMS = {
     "memory_commands": ("init", "remember", "recall", "get", "list", "edit", "retire", "forget", "reflect"),
     "persona_commands": ("persona",),
+    "distil_command": ("distil",),
     "graph_commands": ("link", "paths", "graph", "timeline", "impact"),
     "entity_commands": ("entity",),
     "space_commands": ("space",),
     "who_commands": ("who",),
     "audit_commands": ("audit",),
-    "store_commands": ("status", "doctor", "rewrite"),
+    "store_commands": ("status", "tick", "backup", "restore", "doctor", "rewrite"),
+    "mcp_command": ("mcp",),
     "demo": ("demo",),
 }
 """In which module of this package each command stands; a module's ``app`` holds one command or more, or is a group."""
@@ -79,11 +84,19 @@ def _before(
         str | None, typer.Option("--project", metavar="OWNER/NAME", help="The project you work in.")
     ] = None,
     as_json: AsJson = False,
+    tier: Tier = None,
+    passphrase_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--passphrase-file", metavar="FILE", help="Open your sealed key with the first line of this file."
+        ),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    INVOCATION.said(principal, project, as_json)
+    INVOCATION.said(principal, project, as_json, tier)
+    INVOCATION.passphrase_file = passphrase_file
 
 
 def main() -> NoReturn:
@@ -114,21 +127,29 @@ def run(arguments: Sequence[str]) -> int:
     INVOCATION.reset("--json" in itertools.takewhile("--".__ne__, arguments))
     plain_streams()
     try:
-        code = int(app(list(arguments), prog_name="ai-memory", standalone_mode=False) or 0)
+        code = int(foreseen(lambda: app(list(arguments), prog_name="ai-memory", standalone_mode=False)) or 0)
     except AiMemoryError as error:
         code = refuse(error)
     except _USAGE as error:
         code = refuse(_misused(error))
     except (KeyboardInterrupt, typer.Abort):
         code = 130
+    if code == 130:
+        say("interrupted")
+    return code
+
+
+def foreseen(run: Callable[[], T]) -> T:
+    """Run something; what nobody foresaw becomes an error like every other, and keeps its traceback to itself."""
+    try:
+        return run()
+    except (AiMemoryError, typer.Abort, _USAGE):
+        raise
     except Exception as error:
         if settings.trace():
             raise
         fault = f"unforeseen: {type(error).__name__}: {error}"
-        code = refuse(AiMemoryError(fault, hint="this is a fault of ai-memory; AI_MEMORY_TRACE=1 shows where"))
-    if code == 130:
-        say("interrupted")
-    return code
+        raise AiMemoryError(fault, hint="this is a fault of ai-memory; AI_MEMORY_TRACE=1 shows where") from error
 
 
 _USAGE: Any = typer.BadParameter.__mro__[2]  # what typer raises for every wrong command line

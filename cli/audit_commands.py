@@ -1,17 +1,19 @@
 """The commands ``audit``: reading the signed log, proving from it, and what a person decides when it is refused."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli import report, settings
-from cli.door import INVOCATION, Answer, command, group, home, write
+from cli.door import INVOCATION, Answer, command, group, home, left_out, passphrase, write
 from substrate.errors import Forbidden, Invalid, NotFound, Unavailable
 from substrate.escape import quote
 
 if TYPE_CHECKING:
+    from audit.attestation import Witness
     from substrate.home import Memory
 
 _MOST = 1024 * 1024
@@ -19,7 +21,7 @@ _MOST = 1024 * 1024
 app = group(name="audit", help="The signed log: verify it, prove from it, keep checkpoints.")
 
 
-@command(app, report.events, "audit log --after 100")
+@command(app, report.events, "audit log --after 100", tolerates=True)
 def log(
     memory: "Memory",
     after: Annotated[int, typer.Option(help="Only events after this number.")] = 0,
@@ -97,7 +99,10 @@ def adopt(
     from substrate.store.ids import system_clock
 
     note = _read(checkpoint) if checkpoint else None
-    sequence = recovery.adopt(home(), _decider(), system_clock, note=note, state_dir=settings.read().state_dir)
+    place, state_dir, by = home(), settings.read().state_dir, decider()
+    sequence = recovery.adopt(
+        place, by, system_clock, note=note, state_dir=state_dir, witness=lambda: witness((place,), by)
+    )
     return {"adopted": True, "sequence": sequence}
 
 
@@ -113,7 +118,10 @@ def recover(
     loss = recovery.loss(home(), state_dir=state_dir)
     accepted = None
     if accept_rollback:
-        accepted = recovery.accept_rollback(home(), _decider(), system_clock, state_dir=state_dir)
+        by = decider()
+        accepted = recovery.accept_rollback(
+            home(), by, system_clock, state_dir=state_dir, witness=lambda: witness((home(),), by)
+        )
     return {
         "situation": loss.situation,
         "events_here": loss.sequence,
@@ -136,19 +144,30 @@ def fork() -> Answer:
     from substrate.store.ids import IdMaker, system_clock
 
     new_id = IdMaker()("store")
-    sequence = recovery.fork(home(), _decider(), system_clock, new_id, state_dir=settings.read().state_dir)
+    place, state_dir, by = home(), settings.read().state_dir, decider()
+    sequence = recovery.fork(
+        place, by, system_clock, new_id, state_dir=state_dir, witness=lambda: witness((place,), by)
+    )
     return {"store_id": new_id, "sequence": sequence}
 
 
-@command(app, report.fields, "audit keys")
+@command(app, report.keys, "audit keys")
 def keys(memory: "Memory") -> Answer:
-    """Show the key that signs this store's events."""
+    """Show the keys that signed this store's events; the last one signs now."""
     from substrate.actions import audit as actions
 
     return actions.keys(memory)
 
 
-@command(app, lambda found: f"{found['events']} events in {found['path']}", "audit export log.jsonl")
+@command(app, report.fields, "audit rotate")
+def rotate(memory: "Memory") -> Answer:
+    """Have a new key sign from now on and erase the old one."""
+    from substrate.actions import audit as actions
+
+    return actions.rotate(memory)
+
+
+@command(app, lambda found: f"{found['events']} events in {found['path']}", "audit export log.jsonl", tolerates=True)
 def export(
     memory: "Memory", path: Annotated[Path, typer.Argument(help="The file to write; - is standard output.")]
 ) -> Answer:
@@ -159,6 +178,7 @@ def export(
     if str(path) == "-":
         for text in lines:
             write(text.decode().removesuffix("\n"))
+        left_out(memory)
         raise typer.Exit
     try:
         with path.open("wb") as file:
@@ -168,28 +188,50 @@ def export(
     return {"path": str(path), "events": count - 1}
 
 
-def _decider() -> str:
+def decider(folders: Sequence[Path] = ()) -> str:
     """Name the human who decides about a store that may be refused, by the key that lies in this home.
+
+    Other folders with keys and settings may take its place; the first that has them counts.
 
     Nothing in such a store can be believed, so a handle cannot be looked up: it takes the id of a human.
     """
-    from audit import keys
+    from audit import sealing
     from substrate import config
     from substrate.home import key_path
 
     found = settings.read()
-    name = INVOCATION.principal or found.principal or config.read(found.home).principal or "nobody"
-    try:
-        if not re.fullmatch("hum-[0-9a-z]{1,64}", name):
-            raise NotFound(name)
-        keys.load(key_path(found.home, name))
-    except NotFound as error:
-        raise Forbidden(
-            f"{quote(name)} is no human whose key lies in keys/",
-            hint="name yourself by id: --as hum-…; `ls keys` in the home shows whose keys are here",
-            reason="key",
-        ) from error
-    return name
+    homes = folders or (found.home,)
+    said = INVOCATION.principal or found.principal
+    name = said or next((who for home in homes if (who := config.read(home).principal)), "nobody")
+    for place in homes if re.fullmatch("hum-[0-9a-z]{1,64}", name) else ():
+        try:
+            sealing.load(key_path(place, name))
+        except NotFound:
+            continue
+        return name
+    raise Forbidden(
+        f"{quote(name)} is no human whose key lies in keys/",
+        hint="name yourself by id: --as hum-…; `ls keys` in the home shows whose keys are here",
+        reason="key",
+    )
+
+
+def witness(folders: Sequence[Path], principal_id: str) -> "Witness | None":
+    """Open the key of somebody who decides, with a passphrase where it is sealed; None where none can be had."""
+    from audit import sealing
+    from audit.attestation import Witness
+    from substrate.home import key_path
+
+    for place in folders:
+        try:
+            key = sealing.load(key_path(place, principal_id))
+        except NotFound:
+            continue
+        if isinstance(key, sealing.Sealed):
+            word = passphrase()
+            return None if word is None else Witness(principal_id, sealing.opened(key, word))
+        return Witness(principal_id, key)
+    return None
 
 
 def _read(path: Path) -> str:

@@ -1,5 +1,8 @@
 """The command ``demo``: tell a three-week story into a fresh home and show what the product does with it."""
 
+import shlex
+import shutil
+import sys
 import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -36,10 +39,10 @@ class StoryClock:
         self._now = max(self._now, start + timedelta(days=number))
 
 
-@command(app, lambda found: _AFTER.format(**found), "demo --home tides", opens=False)
+@command(app, lambda found: _AFTER.format(program=_program(), **found), "demo --home tides", opens=False)
 def demo(
     folder: Annotated[
-        Path | None, typer.Option("--home", help="An empty folder for the story; a temporary one unless given.")
+        Path | None, typer.Option("--home", help="An empty folder for the story; a new temporary one unless given.")
     ] = None,
 ) -> Answer:
     """Write a three-week story into a home of its own; show recall, a persona, its proof, and forgetting."""
@@ -60,7 +63,14 @@ def demo(
 _AFTER = """
 The story stays in its home. Look around in it:
 $ export AI_MEMORY_HOME={home} AI_MEMORY_STATE={state}
-$ ai-memory list"""
+$ {program} list"""
+
+
+def _program() -> str:
+    """Say how this program is called from the shell: by its name where that finds it, else by its place."""
+    place = Path(sys.executable).with_name("ai-memory")
+    found = shutil.which("ai-memory")
+    return shlex.quote(str(place)) if place.exists() and found != str(place) else "ai-memory"
 
 
 def _play(memory: "Memory", clock: StoryClock, folder: Path) -> bool:
@@ -86,7 +96,7 @@ def _three_weeks(memory: "Memory", clock: StoryClock) -> dict[str, str]:
     for number, one in enumerate(days, start=1):
         clock.day(one.day)
         if one is first_persona:
-            curator.persona_generate(memory, entity="mara")
+            curator.persona_generate(memory, entity="mara", model="extractive")
         voice = voices[one.by]
         if isinstance(one, story.Seen):
             ids[one.key] = memories.remember(voice, text=one.text)["id"]
@@ -109,7 +119,7 @@ def _reading(memory: "Memory") -> Answer:
     _step("What the store knows about a question", f'ai-memory recall "{story.QUESTION}" --max 2')
     _say(show.hits(recall.recall(memory, query=story.QUESTION, max=2)))
     _step("The persona, written anew: every claim has a footnote", "ai-memory persona mara --regenerate")
-    made = curator.persona_generate(memory, entity="mara")
+    made = curator.persona_generate(memory, entity="mara", model="extractive")
     _say(show.persona(made))
     _step("What changed since the version of a week before", "ai-memory persona mara --diff")
     _say(show.difference(curator.persona_diff(memory, entity="mara")))

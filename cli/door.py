@@ -11,16 +11,17 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
 
+from audit.files import unblocked
 from cli import settings
 from substrate import limits
-from substrate.errors import AiMemoryError, Integrity, Invalid, NotFound, Unavailable
+from substrate.errors import AiMemoryError, Forbidden, Integrity, Invalid, NotFound, Unavailable
 
 if TYPE_CHECKING:
     from substrate.home import Memory
@@ -33,6 +34,13 @@ As = Annotated[
     typer.Option("--as", metavar="PRINCIPAL", help="Act as this handle or id; its key must lie in keys/."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer with JSON.")]
+Tolerate = Annotated[
+    bool, typer.Option("--tolerate", help="Leave out rows that are not what was written, and name them.")
+]
+Tier = Annotated[
+    str | None,
+    typer.Option("--tier", metavar="TIER", help="The ceiling for this run: keyword, semantic, smart or autonomous."),
+]
 Namespace = Annotated[str, typer.Option("--namespace", "-n", metavar="PATH", help="The namespace.")]
 AnyNamespace = Annotated[
     str | None, typer.Option("--namespace", "-n", metavar="PATH", help="The namespace; all you may read unless given.")
@@ -46,16 +54,22 @@ class Invocation:
     principal: str | None = None
     project: str | None = None
     as_json: bool = False
+    tier: str | None = None
+    passphrase_file: Path | None = None
+    tolerate: bool = False
 
     def reset(self, as_json: bool = False) -> None:
         """Begin a run."""
-        self.principal, self.project, self.as_json = None, None, as_json
+        self.principal, self.project, self.as_json, self.tier = None, None, as_json, None
+        self.passphrase_file = None
+        self.tolerate = False
 
-    def said(self, principal: str | None, project: str | None, as_json: bool) -> None:
+    def said(self, principal: str | None, project: str | None, as_json: bool, tier: str | None = None) -> None:
         """Take in what stands in one place; what stands nearer the end of the line wins."""
         self.principal = principal or self.principal
         self.project = project or self.project
         self.as_json = as_json or self.as_json
+        self.tier = check_tier(tier) if tier is not None else self.tier
 
 
 INVOCATION = Invocation()
@@ -85,34 +99,94 @@ def command(
     name: str | None = None,
     create: bool = False,
     opens: bool = True,
+    tolerates: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a function a command: it gets the open store first, and what it returns is printed as ``words`` says.
 
     Without ``words`` it returns them beside its answer. ``create`` makes a store where there is none; without ``opens``
-    the function gets no store. An answer that says ``ok: false`` ends with the exit code of Integrity.
+    the function gets no store; one that ``tolerates`` can be asked to leave out rows that do not match. An answer that
+    says ``ok: false`` ends with the exit code of Integrity.
     """
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
-        def answered(principal: str | None, as_json: bool, **given: Any) -> None:
+        def answered(principal: str | None, as_json: bool, tolerate: bool = False, **given: Any) -> None:
             INVOCATION.said(principal, None, as_json)
+            INVOCATION.tolerate = tolerate
+            left: list[dict[str, str]] = []
             if opens:
                 with opened(create=create) as memory:
-                    found = run(memory, **given)
+                    found = vouching(memory, lambda: run(memory, **given))
+                    left = left_out(memory)
             else:
                 found = run(**given)
             shown, worded = (found, words) if words is not None else found
-            answer(shown, worded)
+            answer({**shown, "rows_left_out": left} if tolerate else shown, worded)
 
         asked = list(inspect.signature(run).parameters.values())[1 if opens else 0 :]
         shared = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
             for name, default, annotation in (("principal", None, As), ("as_json", False, AsJson))
         ]
+        if tolerates:
+            shared.append(
+                inspect.Parameter("tolerate", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Tolerate)
+            )
         answered.__signature__ = inspect.Signature([*asked, *shared])  # type: ignore[attr-defined]
         app.command(name or run.__name__, help=inspect.getdoc(run), epilog=f"Example: ai-memory {example}")(answered)
         return run
 
     return register
+
+
+def vouching(memory: "Memory", run: Callable[[], Any]) -> Any:
+    """Run something; where it decides for the caller, whose key is sealed, open the key and run it again.
+
+    What was refused wrote nothing. The store is not held while somebody types.
+    """
+    try:
+        return run()
+    except Forbidden as error:
+        if error.details.get("reason") != "sealed" or error.details.get("principal_id") != memory.caller.id:
+            raise
+        word = passphrase()
+        if word is None or memory.witness is not None:
+            raise
+        memory.unlock(word)
+    return run()
+
+
+def passphrase(place: Path | None = None, *, new: bool = False) -> str | None:
+    """Give a passphrase: the first line of a file that was named, else what is typed, unseen, on a terminal.
+
+    None where there is neither. Raises NotFound and Invalid for a file that has none.
+    """
+    place = place or (None if new else INVOCATION.passphrase_file or settings.read().passphrase_file)
+    if place is not None:
+        try:
+            with open(place, encoding="utf-8", opener=unblocked) as file:
+                return file.readline(4096).removesuffix("\n")
+        except OSError as error:
+            raise NotFound(f"{place} cannot be read: {error.strerror}", hint="check the path") from error
+        except UnicodeDecodeError as error:
+            raise Invalid(f"{place} is not text", hint="a passphrase is one line of UTF-8") from error
+    if not _on_terminal():
+        return None
+    asked = "new passphrase" if new else "passphrase"
+    return str(typer.prompt(asked, hide_input=True, confirmation_prompt=new, err=True))
+
+
+def _on_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def check_tier(tier: str) -> str:
+    """Return a capability tier unchanged. Raises Invalid for a name that is none."""
+    from substrate.config import TIERS
+    from substrate.escape import quote
+
+    if tier not in TIERS:
+        raise Invalid(f"{quote(tier)} is no capability tier", hint=f"there are {', '.join(TIERS)}", reason="tier")
+    return tier
 
 
 @contextmanager
@@ -129,15 +203,30 @@ def opened(*, create: bool = False) -> "Iterator[Memory]":
         state_dir=found.state_dir,
         human=found.human,
         create=create,
+        tolerant=INVOCATION.tolerate,
     )
     try:
+        memory.config = settings.overlaid(memory.config)
+        if INVOCATION.tier is not None:
+            memory.config = replace(memory.config, tier=INVOCATION.tier)
         if memory.db.situation is Situation.UNANCHORED:
-            say("warning: this machine has no anchor for this store; `ai-memory audit adopt` makes one")
+            way = "and keeps none: it is read-only here" if memory.db.read_only else "`ai-memory audit adopt` makes one"
+            say(f"warning: this machine has no anchor for this store; {way}")
         yield memory
         if memory.db.ledger.state.partly:
             say("note: of a store this large only the rows shown were checked; `ai-memory audit verify` checks all")
     finally:
         memory.close()
+
+
+def left_out(memory: "Memory") -> list[dict[str, str]]:
+    """Name the rows that were left out, on standard error as well."""
+    left = [{"table": table, "id": row, "message": message} for table, row, message in memory.db.left_out]
+    if left:
+        say(f"left out: {len(left)} rows that are not what the log committed to")
+        for item in left:
+            say(f"  {item['message']}")
+    return left
 
 
 def answer(found: Answer, words: Words) -> None:

@@ -40,7 +40,7 @@ def alias(
     return actions.entity_alias(memory, alias=alias, entity=id, namespace=namespace)
 
 
-@command(app, show.entity, "entity show alice", name="show")
+@command(app, show.entity, "entity show alice", name="show", tolerates=True)
 def show_(
     memory: "Memory",
     id: Annotated[str, typer.Argument(help="The entity's id or an alias.")],
@@ -55,11 +55,20 @@ def show_(
 @command(app, show.merged, "entity merge alice-m alice")
 def merge(
     memory: "Memory",
+    ctx: typer.Context,
     gone: Annotated[str, typer.Argument(help="The id that goes.")],
     survivor: Annotated[str, typer.Argument(help="The id it goes on as.")],
     namespace: Namespace = "global",
 ) -> Answer:
     """Let one entity go on as another; the persona of the one that goes is retired."""
+    from curator.persona import cadence
     from substrate.actions import graph as actions
 
-    return actions.entity_merge(memory, gone=gone, survivor=survivor, namespace=namespace)
+    found = actions.entity_merge(memory, gone=gone, survivor=survivor, namespace=namespace)
+    with memory.read() as r:
+        due = any(cadence.due(r, entity, place) for entity, place in found["due"])
+    if due:
+        from cli import background
+
+        ctx.call_on_close(lambda: background.start(memory))  # once the answer is out
+    return found

@@ -27,16 +27,23 @@ def link(
     ],
     valid_from: Annotated[str | None, typer.Option(help="When it began to hold.")] = None,
     valid_until: Annotated[str | None, typer.Option(help="When it ceased to hold.")] = None,
+    attest: Annotated[bool, typer.Option("--attest", help="Vouch for it with your own key.")] = False,
 ) -> Answer:
     """Tie one memory to another."""
     from substrate.actions import graph as actions
 
     return actions.link(
-        memory, source=source, target=target, relation=relation, valid_from=valid_from, valid_until=valid_until
+        memory,
+        source=source,
+        target=target,
+        relation=relation,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        attest=attest,
     )
 
 
-@command(app, show.paths, "paths mem-01k… mem-01k… --depth 4")
+@command(app, show.paths, "paths mem-01k… mem-01k… --depth 4", tolerates=True)
 def paths(memory: "Memory", source: Id, target: Id, depth: Depth = None) -> Answer:
     """Show every path from one memory to another, shortest first."""
     from substrate.actions import graph as actions
@@ -44,7 +51,7 @@ def paths(memory: "Memory", source: Id, target: Id, depth: Depth = None) -> Answ
     return actions.paths(memory, source=source, target=target, depth=depth)
 
 
-@command(app, None, "graph mem-01k… --depth 2 --picture graph.svg")
+@command(app, None, "graph mem-01k… --depth 2 --picture graph.svg", tolerates=True)
 def graph(
     memory: "Memory",
     id: Id,
@@ -64,7 +71,7 @@ def graph(
     return found, picture.mermaid if mermaid else show.graph
 
 
-@command(app, show.timeline, "timeline alice")
+@command(app, show.timeline, "timeline alice", tolerates=True)
 def timeline(
     memory: "Memory",
     id: Annotated[str, typer.Argument(help="A memory's id or name, or an entity.")],
@@ -76,7 +83,7 @@ def timeline(
     return actions.timeline(memory, id=id, namespace=namespace)
 
 
-@command(app, show.impact, "impact mem-01k…")
+@command(app, show.impact, "impact mem-01k…", tolerates=True)
 def impact(
     memory: "Memory",
     id: Id,

@@ -65,7 +65,7 @@ def remember(
     )
 
 
-@command(app, show.hits, 'recall "where does Alice live"')
+@command(app, show.hits, 'recall "where does Alice live"', tolerates=True)
 def recall(
     memory: "Memory",
     query: Annotated[str, typer.Argument(help="What to look for, in words.")],
@@ -96,7 +96,7 @@ def recall(
     return found
 
 
-@command(app, show.memory, "get mem-01k…")
+@command(app, show.memory, "get mem-01k…", tolerates=True)
 def get(memory: "Memory", id: Id, namespace: AnyNamespace = None) -> Answer:
     """Read one memory."""
     from substrate.actions import memory as actions
@@ -104,7 +104,7 @@ def get(memory: "Memory", id: Id, namespace: AnyNamespace = None) -> Answer:
     return actions.get(memory, id=id, namespace=namespace)
 
 
-@command(app, show.listed, "list --kind reflection", name="list")
+@command(app, show.listed, "list --kind reflection", name="list", tolerates=True)
 def list_(
     memory: "Memory",
     namespace: AnyNamespace = None,
@@ -183,6 +183,7 @@ def forget(
 )
 def reflect(
     memory: "Memory",
+    ctx: typer.Context,
     title: Annotated[str, typer.Argument(help="A title, one line.")],
     text: Text,
     sources: Annotated[list[str], typer.Option("--from", metavar="ID", help="A memory it rests on; may be repeated.")],
@@ -198,7 +199,7 @@ def reflect(
     """Write a reflection that rests on other memories."""
     from curator import actions
 
-    return actions.reflect(
+    found = actions.reflect(
         memory,
         title=title,
         text=text_from(text),
@@ -212,3 +213,8 @@ def reflect(
         valid_until=valid_until,
         idempotency_key=idempotency_key,
     )
+    if found["persona_due"]:
+        from cli import background
+
+        ctx.call_on_close(lambda: background.start(memory))  # once the answer is out
+    return found

@@ -1,5 +1,6 @@
 """The command ``persona``."""
 
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,14 +15,24 @@ if TYPE_CHECKING:
 app = group()
 
 
-@command(app, None, "persona alice --why 3")
+@command(app, None, "persona alice --why 3", tolerates=True)
 def persona(
     memory: "Memory",
     entity: Annotated[str, typer.Argument(help="Whom or what the persona is about.")],
     namespace: Namespace = "global",
     regenerate: Annotated[bool, typer.Option("--regenerate", help="Write a new version first.")] = False,
     full: Annotated[bool, typer.Option("--full", help="With --regenerate: start afresh.")] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --regenerate: cheap, extractive, ollama/<model> or openai/<model>."),
+    ] = None,
     version: Annotated[int | None, typer.Option(help="Read this version.")] = None,
+    as_of: Annotated[str | None, typer.Option(metavar="DATE", help="Read the version that was current then.")] = None,
+    claims: Annotated[bool, typer.Option("--claims", help="List the claims with their numbers and ids.")] = False,
+    pin: Annotated[
+        str | None, typer.Option(metavar="CLAIM", help="Keep this claim word for word: its id or number.")
+    ] = None,
+    unpin: Annotated[str | None, typer.Option(metavar="CLAIM", help="Let go of a pinned claim.")] = None,
     history: Annotated[bool, typer.Option("--history", help="List the versions.")] = False,
     diff: Annotated[
         bool, typer.Option("--diff", help="Compare the last two versions, or --before and --after.")
@@ -35,7 +46,9 @@ def persona(
     from curator import actions
 
     ways = {"--regenerate": regenerate, "--history": history, "--diff": diff, "--why": why is not None}
-    _check(ways | {"--verify": verify, "--version": version is not None}, full, (before, after))
+    ways |= {"--verify": verify, "--pin": pin is not None, "--unpin": unpin is not None, "--as-of": as_of is not None}
+    ways["--claims"] = claims
+    _check(ways | {"--version": version is not None}, full, model, (before, after))
     place = {"entity": entity, "namespace": namespace}
     if history:
         return actions.persona_history(memory, **place), show.history
@@ -45,24 +58,28 @@ def persona(
         return actions.persona_why(memory, footnote=why, **place), show.why
     if verify:
         return actions.persona_verify(memory, **place), show.checked
+    if pin is not None or unpin is not None:
+        return actions.persona_pin(memory, claim=pin or unpin or "", pinned=pin is not None, **place), show.pinned
     if regenerate:
-        found = actions.persona_generate(memory, full=full, progress=progress, **place)
-        say(f"written by the built-in {found['persona']['model']} curator")
+        begun = time.monotonic()
+        found = actions.persona_generate(memory, full=full, model=model, progress=progress, **place)
+        say(show.written_by(found, time.monotonic() - begun))
     else:
-        found = actions.persona(memory, version=version, **place)
+        found = actions.persona(memory, version=version, as_of=as_of, **place)
     if found["persona"] is None:
         if INVOCATION.as_json:
             write('{"persona": null}')
         raise actions.no_persona(entity, namespace)
-    return found, show.persona
+    return found, show.claims if claims else show.persona
 
 
-def _check(ways: dict[str, bool], full: bool, compared: tuple[int | None, int | None]) -> None:
+def _check(ways: dict[str, bool], full: bool, model: str | None, compared: tuple[int | None, int | None]) -> None:
     """Refuse options that would be passed over in silence."""
     asked = [name for name, on in ways.items() if on]
     if len(asked) > 1:
         raise Invalid(f"{' and '.join(asked)} go one at a time", hint="run one after the other")
-    if full and not ways["--regenerate"]:
-        raise Invalid("--full says how to --regenerate", hint="add --regenerate")
+    for name, given in (("--full", full), ("--model", model is not None)):
+        if given and not ways["--regenerate"]:
+            raise Invalid(f"{name} says how to --regenerate", hint="add --regenerate")
     if compared != (None, None) and not ways["--diff"]:
         raise Invalid("--before and --after say what to --diff", hint="add --diff")

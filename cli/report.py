@@ -21,11 +21,66 @@ def status(found: Answer) -> str:
             f"home: {line(found['home'])}",
             f"store: {found['store_id']}, {'signed' if found['signed'] else 'unsigned'}, {found['events']} events",
             f"you: {line(found['caller']['handle'])} ({found['caller']['id']})",
+            f"people: {', '.join(map(_person, found['people']))}",
             f"holds: {', '.join(held) or 'no memories yet'}",
             f"anchor: {found['situation']}, last written {found['anchored_at'] or 'never'}",
             f"last whole verification: {found['verified_at'] or 'never'}",
+            *(_waiting(found) if "jobs" in found else []),
         ]
     )
+
+
+def _person(row: Answer) -> str:
+    return f"{line(row['handle'])} (key {'sealed' if row['sealed'] else 'open'})"
+
+
+def _waiting(found: Answer) -> list[str]:
+    """What is due, what waits and what failed, a line each; then what was asked of models today."""
+    rows = [f"due now: persona of {line(item['entity_id'])} in {line(item['namespace'])}" for item in found["due"]]
+    rows += [f"{job['state']}: {_job(job)}" for job in found["jobs"]]
+    asked = found["model_calls"]
+    if asked["today"]:
+        running = f", {asked['running']} under way" if asked["running"] else ""
+        rows.append(f"model calls today: {asked['today']} of {asked['most']}, {asked['failed']} failed{running}")
+    return rows
+
+
+def _job(job: Answer) -> str:
+    """What a job is about, how often it was begun, when it is tried next and why it failed."""
+    about = f" of {line(job['entity_id'])}" if job.get("entity_id") else ""
+    tried = f", {job['attempts']} attempts" if job["attempts"] else ""
+    again = f", next {job['next_attempt_at'][:19]}" if job["next_attempt_at"] else ""
+    why = f": {line(job['message'])} ({line(job['reason'])})" if job["message"] else ""
+    return f"{job['kind']}{about} in {line(job['namespace'])}{tried}{again}{why}"
+
+
+def ticked(found: Answer) -> str:
+    """What was done, one job a line."""
+    if found["held_by"]:
+        pid = found["held_by"]["pid"]
+        return (
+            f"another process is at it{f' (pid {pid})' if pid else ''}; nothing done here,"
+            " `ai-memory status` shows what is left"
+        )
+    rows = [_ran(job) for job in found["ran"]]
+    if found["exported"]:
+        rows.append(f"files written: {found['exported']}")
+    if found["encoded"]:
+        rows.append(f"encoded for recall: {found['encoded']} memories")
+    rows = rows or ["nothing was due"]
+    for job in found["waiting"]:
+        about = f"{job['kind']} of {line(job['entity_id'])}" if job.get("entity_id") else job["kind"]
+        rows.append(f"waits until {job['next_attempt_at'][:19]}: {about} in {line(job['namespace'])}")
+    return "\n".join([*rows, *(["`ai-memory tick --now` does not wait"] if found["waiting"] else [])])
+
+
+def _ran(job: Answer) -> str:
+    outcome = {"not_needed": "no longer needed", "waiting": "failed, waits for its next attempt"}
+    about = f" of {line(job['entity_id'])}" if job.get("entity_id") else ""
+    version = f", version {job['version']}" if "version" in job else ""
+    why = f": {line(job['message'])} ({line(job['reason'])})" if job.get("message") else ""
+    said = outcome.get(job["outcome"], job["outcome"])
+    return f"{job['kind']}{about} in {line(job['namespace'])}: {said}{version}{why}"
 
 
 def table(found: Answer, columns: Sequence[str]) -> str:
@@ -43,6 +98,16 @@ def table(found: Answer, columns: Sequence[str]) -> str:
 def fields(found: Answer) -> str:
     """An object, a field a line."""
     return "\n".join(f"{name}: {line(str(value))}" for name, value in found.items() if value is not None)
+
+
+def keys(found: Answer) -> str:
+    """The keys of the store, those of the past too."""
+    rows = [fields({name: value for name, value in found.items() if name != "epochs"})]
+    rows += [
+        f"epoch {row['epoch']}: from event {row['from_sequence']}, {row['public_key'] or 'unsigned'}"
+        for row in found["epochs"]
+    ]
+    return "\n".join(rows)
 
 
 def space(found: Answer) -> str:
@@ -120,15 +185,16 @@ def recovered(found: Answer) -> str:
 def findings(found: Answer) -> str:
     """What a look at everything found, and how to mend it."""
     return "\n".join(
-        f"{'ok  ' if item['ok'] else 'BAD '} {item['what']}: {line(item['found'])}"
+        f"{'ok  ' if item['ok'] else 'BAD '} {item['name']}: {line(item['found'])}"
         + (f"\n     mend: {line(item['mend'])}" if item["mend"] else "")
         for item in found["findings"]
     )
 
 
 def rewritten(found: Answer) -> str:
-    """How large the file was and is."""
-    return f"rewritten: {found['bytes_before']:,} bytes before, {found['bytes_after']:,} after"
+    """How large the file was and is, and which files beside it could not be taken away."""
+    lines = [f"rewritten: {found['bytes_before']:,} bytes before, {found['bytes_after']:,} after"]
+    return "\n".join([*lines, *(f"file left: {line(left)}" for left in found["files_left"])])
 
 
 def checkpoint(found: Answer) -> str:

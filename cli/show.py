@@ -5,6 +5,7 @@ One function an answer; all pure. Readable without colour. Source: docs/spec/mod
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -90,11 +91,15 @@ def listed(found: Answer) -> str:
 
 
 def hits(found: Answer) -> str:
-    """Recalled memories, best first: score, arms, citation, text."""
+    """Recalled memories, best first: score, arms, citation, text.
+
+    A score counts from the mean of all that was looked through, so one that is not above it says nothing by itself.
+    """
     blocks = []
     for hit in found["hits"]:
         arms = ", ".join(f"{name} {score:.2f}" for name, score in hit["arms"].items())
-        blocks.append(f"{heading(hit['memory'])}\nscore {hit['score']:.3f} ({arms})\n{quoted(hit['memory'])}")
+        found_by = f"score {hit['score']:.3f} ({arms})" if hit["score"] > 0 or not arms else f"found by {arms}"
+        blocks.append(f"{heading(hit['memory'])}\n{found_by}\n{quoted(hit['memory'])}")
     if found["left_out"]:
         blocks.append(f"{found['left_out']} more left out; ask for them with --max and --chars")
     return "\n\n".join(blocks) or "nothing found"
@@ -116,9 +121,11 @@ def forgotten(found: Answer) -> str:
         made = again["persona_id"] or f"not regenerated: {again['why_not']}"
         lines.append(f"persona of {line(again['entity_id'])} in {line(again['namespace'])}: {line(made)}")
     if found["stale"]:
-        lines.append(f"rests on it still: {', '.join(found['stale'])}; --cascade takes it too")
+        lines.append(f"rests on it still: {', '.join(found['stale'])}")
+        lines.append(f"this takes it too: ai-memory forget {found['id']} --cascade")
     if found["repeated"]:
         lines.append(f"says the same and was not touched: {', '.join(found['repeated'])}")
+    lines += [f"file left: {line(left)}" for left in found["files_left"]]
     return "\n".join(lines)
 
 
@@ -128,11 +135,37 @@ def persona(found: Answer) -> str:
     envelope = shown["envelope"]
     top = "> Stale: a reflection it cites is no longer active. Regenerate it.\n\n" if shown["stale"] else ""
     weakest = envelope.get("attest_weakest")
+    model = shown["model"]
+    by = f"the {model} curator" if model == "extractive" else line(model)
     foot = (
-        f"\n<!-- version {shown['version']} of {shown['generated_at'][:10]}, by the {shown['model']} curator,"
+        f"\n<!-- version {shown['version']} of {shown['generated_at'][:10]}, by {by},"
         f" attestation {shown['attest_level']} (weakest {weakest}) -->"
     )
     return top + terminal(shown["body_md"].rstrip("\n")) + "\n" + foot
+
+
+def written_by(found: Answer, seconds: float) -> str:
+    """Who wrote a persona: a model and what it cost, or what is built in and why."""
+    by, envelope = found["written_by"], found["persona"]["envelope"]
+    if envelope["model"] == "extractive":
+        return f"written by the built-in extractive curator: {line(by['why'])}"
+    calls, tokens = envelope["calls"], envelope["input_tokens"] + envelope["output_tokens"]
+    asked = "1 call" if calls == 1 else f"{calls} calls"
+    return f"written by {line(envelope['model'])}: {asked}, {tokens:,} tokens, {seconds:.1f} s"
+
+
+def claims(found: Answer) -> str:
+    """The claims of a persona, each with its number in reading order, its id, and whether it is pinned."""
+    rows = []
+    for number, claim in enumerate(found["persona"]["claims"], start=1):
+        pin = "  pinned" if claim["pinned"] else ""
+        rows.append(f"{number:>3}  {claim['id']}{pin}  {line(claim['text'] or '')}")
+    return "\n".join(rows)
+
+
+def pinned(found: Answer) -> str:
+    """A claim as pinned, or as let go."""
+    return f"{found['claim_id']}  {'pinned' if found['pinned'] else 'not pinned'}  {clipped(found['text'] or '')}"
 
 
 def history(found: Answer) -> str:
@@ -224,7 +257,8 @@ def impact(found: Answer) -> str:
     lines = []
     for key, what in (("wordings", "itself"), ("memories", "rests on it"), ("personas", "persona version")):
         lines += [f"{what}: {row['id']}  {summary(row)}" for row in found[key]]
-    lines += [f"claim: {clipped(claim['text'] or '', 100)}" for claim in found["claims"]]
+    for text, versions in Counter(claim["text"] or "" for claim in found["claims"]).items():
+        lines.append(f"claim: {clipped(text, 100)}" + (f" (in {versions} versions)" if versions > 1 else ""))
     lines += [
         f"persona drawn anew: {line(place['entity_id'])} in {line(place['namespace'])}" for place in found["entities"]
     ]

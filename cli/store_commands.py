@@ -1,9 +1,13 @@
 """Commands on the store as a whole."""
 
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from cli import report, settings
-from cli.door import Answer, command, group, home
+import typer
+
+from cli import care, report, settings
+from cli.door import Answer, Words, command, group, home, progress
 
 if TYPE_CHECKING:
     from substrate.home import Memory
@@ -13,10 +17,30 @@ app = group()
 
 @command(app, report.status, "status")
 def status(memory: "Memory") -> Answer:
-    """Show the store: where it is, what it holds, how it stands to this machine's anchor."""
+    """Show the store: where it is, what it holds, how it stands to its anchor, whose key is sealed, what waits."""
+    from curator.actions import waiting
     from substrate.actions import audit as actions
 
-    return actions.status(memory)
+    return {**actions.status(memory), **waiting(memory)}
+
+
+@command(app, None, "tick")
+def tick(
+    memory: "Memory",
+    now: Annotated[bool, typer.Option("--now", help="Also what failed and waits for its next attempt.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing and give way to other processes.")] = False,
+    shift: Annotated[int | None, typer.Option("--shift", hidden=True, help="The lock that was handed over.")] = None,
+) -> tuple[Answer, Words]:
+    """Do what is due: reflections and personas by cadence, files and recall that lag behind. Waits for nobody."""
+    from curator.actions import work
+    from curator.shift import adopt
+
+    settings.require_model()  # a job would fail on it for good
+    if quiet:
+        os.nice(10)
+    taken = adopt(memory.db.home, shift) if shift is not None else None
+    found = work(memory, now=now, progress=None if quiet else progress, taken=taken)
+    return found, (lambda _: "") if quiet else report.ticked
 
 
 @command(app, report.findings, "doctor", opens=False)
@@ -24,7 +48,55 @@ def doctor() -> Answer:
     """Look at everything and say what is wrong and how to mend it; changes nothing."""
     from substrate.store.doctor import examine
 
-    return examine(home(), state_dir=settings.read().state_dir)
+    found = settings.read()
+    lost = (found.home / "keys").is_dir()  # a store was here
+    return examine(found.home if lost else home(), state_dir=found.state_dir)
+
+
+@command(app, care.backed_up, "backup /media/disk --keys")
+def backup(
+    memory: "Memory",
+    target: Annotated[
+        Path, typer.Argument(metavar="FILE|FOLDER", help="A new file, or a folder to put one into.", show_default=False)
+    ],
+    keys: Annotated[bool, typer.Option("--keys", help="With the keys: whoever has the backup can sign.")] = False,
+) -> Answer:
+    """Write a compacted and verified copy of the store to one file, while work goes on."""
+    from substrate.actions import audit as actions
+
+    return actions.backup(memory, target, with_keys=keys)
+
+
+@command(app, care.restored, "restore store-01k….backup", opens=False)
+def restore(
+    source: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="The backup; without one the store keeps what still holds."),
+    ] = None,
+    other_store: Annotated[
+        bool, typer.Option("--other-store", help="Also where another store lies, which is moved aside.")
+    ] = False,
+) -> Answer:
+    """Bring a damaged, older or lost store back from a backup and from what its own log still proves."""
+    from cli.audit_commands import decider, witness
+    from substrate.memory.forgetting import erase_again
+    from substrate.store import restore as restoring
+    from substrate.store.ids import system_clock
+    from substrate.store.ledger import state_folder
+
+    found = settings.read()
+    return care.answer(
+        restoring.restore(
+            found.home,
+            source,
+            state_dir=found.state_dir or state_folder(found.home),
+            decider=decider,
+            erase=erase_again,
+            clock=system_clock,
+            other_store=other_store,
+            witness=witness,
+        )
+    )
 
 
 @command(app, report.rewritten, "rewrite")

@@ -1,18 +1,21 @@
 """The commands ``who``: principals and their credentials."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from audit.attestation import locked
 from cli import report
-from cli.door import Answer, command, group, say
+from cli.door import Answer, command, group, passphrase, say
+from substrate.errors import Invalid
 
 if TYPE_CHECKING:
     from substrate.home import Memory
 
 Who = Annotated[str, typer.Argument(help="A handle or id.")]
 Instance = Annotated[str | None, typer.Option(help="Good for this copy of the agent only.")]
-COLUMNS = ("handle", "kind", "id", "owner_id", "retired_at")
+COLUMNS = ("handle", "kind", "id", "owner_id", "sealed", "retired_at")
 
 app = group(name="who", help="Humans and agents, their keys and tokens.")
 
@@ -41,7 +44,7 @@ def list_(memory: "Memory") -> Answer:
 
 @command(app, report.principal, "who show probe", name="show")
 def show_(memory: "Memory", name: Who) -> Answer:
-    """Show a principal and, if you may change them, its credentials."""
+    """Show a principal, whether its key is sealed and, if you may change them, its credentials."""
     from substrate.actions import scopes
 
     return scopes.who_show(memory, principal=name)
@@ -76,6 +79,34 @@ def revoke(memory: "Memory", credential: Annotated[str, typer.Argument(help="The
     from substrate.actions import scopes
 
     return scopes.who_revoke(memory, credential=credential)
+
+
+@command(app, lambda _: "your key is sealed: the passphrase is asked for when you decide something", "who seal")
+def seal(
+    memory: "Memory",
+    new_passphrase_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file whose first line is the new passphrase.")
+    ] = None,
+) -> Answer:
+    """Lock your key with a passphrase, or with another one, so that no program decides in your name."""
+    from substrate.actions import seals
+
+    if memory.witness is None:
+        raise locked(memory.caller.id)
+    word = passphrase(new_passphrase_file, new=True)
+    if word is None:
+        raise Invalid("there is no terminal to ask on", hint="--new-passphrase-file", fields={"passphrase": "missing"})
+    seals.seal(memory, word)
+    return {"sealed": True}
+
+
+@command(app, lambda _: "your key lies open again: whoever reads it can act as you", "who unseal")
+def unseal(memory: "Memory") -> Answer:
+    """Take the passphrase from your key again."""
+    from substrate.actions import seals
+
+    seals.unseal(memory)
+    return {"sealed": False}
 
 
 @command(app, report.fields, "who retire probe")

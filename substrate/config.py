@@ -5,38 +5,116 @@ Source: docs/spec/model.md §4 (files).
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from audit import files
 from audit.errors import Invalid, Unavailable
+from substrate import limits
 
 FILE = "config.toml"
 _BYTES = 64 * 1024
-ENGINE = frozenset(
-    {"checkpoint_threshold", "force_compression", "memory_limit", "threads"}
-)  # settings a home may choose
+ENGINE = frozenset({"force_compression", "memory_limit", "threads"})  # settings a home may choose
+TIERS = ("keyword", "semantic", "smart", "autonomous")  # a ceiling somebody sets, not what is installed
+FORMS = "cheap, off, extractive, ollama/<model> or openai/<model>"
+_KNOWN = "known are principal (text), tier, [engine] and [models]"
+
+
+@dataclass(frozen=True)
+class Models:
+    """Which language models the curator may ask, and how far.
+
+    ``persona`` and ``reflect`` are ``cheap``, ``off``, ``extractive`` or ``<provider>/<model>``. Times in seconds,
+    tokens as the models count them, ``input_price`` and ``output_price`` in micro-dollars per thousand tokens.
+    ``openai_key`` is never written to ``config.toml``; ``openai_key_file`` names a private file that holds it.
+    """
+
+    persona: str = "cheap"
+    reflect: str = "cheap"
+    ollama_url: str = "http://127.0.0.1:11434"
+    ollama_model: str | None = None
+    openai_url: str = "https://api.openai.com/v1"
+    openai_model: str | None = None
+    openai_key: str | None = field(default=None, repr=False)
+    openai_key_file: str | None = None
+    timeout_s: float = limits.LLM_SECONDS
+    calls_per_day: int = limits.MODEL_CALLS
+    context_tokens: int = 8_192
+    input_price: int = 0
+    output_price: int = 0
 
 
 @dataclass(frozen=True)
 class Config:
     """What a home says about itself.
 
-    ``principal`` is who the command line acts as when nobody is named; ``engine`` are settings of the database engine.
+    ``principal`` is who the command line acts as when nobody is named; ``engine`` are settings of the database engine;
+    ``tier`` is the highest capability tier whose actions may be asked for.
     """
 
     principal: str | None = None
     engine: Mapping[str, str] = field(default_factory=dict)
+    tier: str = "smart"
+    models: Models = field(default_factory=Models)
+
+
+def is_model(text: str) -> bool:
+    """Say whether this names a model: ``cheap``, ``off``, ``extractive`` or ``<provider>/<model>``.
+
+    Source: docs/spec/requirements.md S0-52.
+    """
+    return re.fullmatch(r"cheap|off|extractive|(?:ollama|openai)/[!-~]{1,200}", text) is not None
+
+
+def is_url(text: str) -> bool:
+    """Say whether this is the address of a server: http or https, a host, no user, no query."""
+    try:
+        parts = urlsplit(text)
+        named = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return named and re.fullmatch(r"(?i:https?)://[!-~]+", text) is not None and not set(text) & set("@?#\\")
+
+
+def _is_text(text: object) -> bool:
+    return isinstance(text, str) and re.fullmatch(r"[!-~]{1,200}", text) is not None
+
+
+def _between(least: float, most: float, *kinds: type) -> Callable[[object], bool]:
+    return lambda value: type(value) in kinds and least <= value <= most  # type: ignore[operator]  # a bool is no number
+
+
+_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "persona": (lambda v: isinstance(v, str) and is_model(v), FORMS),
+    "reflect": (lambda v: isinstance(v, str) and is_model(v), FORMS),
+    "ollama_url": (lambda v: isinstance(v, str) and is_url(v), "an http or https address"),
+    "ollama_model": (_is_text, "the name of a model"),
+    "openai_url": (lambda v: isinstance(v, str) and is_url(v), "an http or https address"),
+    "openai_model": (_is_text, "the name of a model"),
+    "openai_key_file": (
+        lambda v: isinstance(v, str) and v.isprintable() and v.startswith(("/", "~/")),
+        "a path from / or ~/",
+    ),
+    "timeout_s": (_between(0.1, 3_600, int, float), "seconds, 0.1 to 3600"),
+    "calls_per_day": (_between(0, 10**9, int), "a whole number from 0"),
+    "context_tokens": (_between(512, 10**8, int), "a whole number from 512"),
+    "input_price": (_between(0, 10**9, int), "a whole number of micro-dollars per thousand tokens"),
+    "output_price": (_between(0, 10**9, int), "a whole number of micro-dollars per thousand tokens"),
+}
 
 
 def read(home: Path) -> Config:
     """Read the settings of a home; a home without a file has the defaults.
 
-    Raises Invalid naming every unknown key and wrong type, or that others may write the file; Unavailable when it
+    Raises Invalid naming every unknown key and wrong value, or that others may write the file; Unavailable when it
     cannot be read.
     """
     path = home / FILE
@@ -54,29 +132,58 @@ def read(home: Path) -> Config:
         raise Unavailable(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise Invalid(f"{path} cannot be read: {error}", hint="mend it, or delete it to get the defaults") from error
-    wrong = [key for key in found if key not in ("principal", "engine")]
-    principal, engine = found.get("principal"), found.get("engine", {})
-    if not isinstance(principal, str | None):
-        wrong.append("principal")
-    if not isinstance(engine, dict) or not all(isinstance(value, str) for value in engine.values()):
-        wrong.append("engine")
-    else:  # any other setting could change what a query means, or unlock what is locked
-        wrong += sorted(f"engine.{name}" for name in engine.keys() - ENGINE)
+    wrong = _faults(found)
     if wrong:
         raise Invalid(
             f"{path}: unknown or wrong: {', '.join(sorted(wrong))}",
-            hint=f"known are principal (text) and in [engine], as texts, {', '.join(sorted(ENGINE))}",
+            hint="; ".join(dict.fromkeys(wrong[name] for name in sorted(wrong))),
         )
-    return Config(principal, engine)
+    models = found.get("models", {})
+    return Config(found.get("principal"), found.get("engine", {}), found.get("tier", Config.tier), Models(**models))
+
+
+def _faults(found: Mapping[str, Any]) -> dict[str, str]:
+    """Name every key that is unknown or wrong, with what is known in its place."""
+    wrong = dict.fromkeys(found.keys() - {"principal", "engine", "tier", "models"}, _KNOWN)
+    if not isinstance(found.get("principal", ""), str):
+        wrong["principal"] = _KNOWN
+    if found.get("tier", "smart") not in TIERS:
+        wrong["tier"] = f"tier is one of {', '.join(TIERS)}"
+    engine, models = found.get("engine", {}), found.get("models", {})
+    known = f"in [engine] are known, as texts, {', '.join(sorted(ENGINE))}"
+    if not isinstance(engine, dict) or not all(isinstance(value, str) for value in engine.values()):
+        wrong["engine"] = known
+    else:  # any other setting could change what a query means, or unlock what is locked
+        wrong |= {f"engine.{name}": known for name in engine.keys() - ENGINE}
+    if not isinstance(models, dict):
+        return wrong | {"models": "[models] is a table"}
+    for name, value in models.items():
+        if name == "openai_key":
+            wrong["models.openai_key"] = "keep the key in a file of mode 600 and name that as openai_key_file"
+        elif name not in _CHECKS:
+            wrong[f"models.{name}"] = f"in [models] are known {', '.join(_CHECKS)}"
+        elif not _CHECKS[name][0](value):
+            wrong[f"models.{name}"] = f"{name} is {_CHECKS[name][1]}"
+    return wrong
 
 
 def write(home: Path, config: Config) -> None:
-    """Write the settings of a home, at once and durably."""
+    """Write the settings of a home, at once and durably; a key of a provider is never among them."""
     lines = ["# Who commands act as when nobody is named with --as."]
     if config.principal is not None:
         lines.append(f'principal = "{config.principal}"')
+    if config.tier != Config.tier:
+        lines.append(f'tier = "{config.tier}"')
     if config.engine:
         lines += ["", "[engine]", *(f'{name} = "{value}"' for name, value in sorted(config.engine.items()))]
+    chosen = {name: getattr(config.models, name) for name in _CHECKS}
+    chosen = {name: value for name, value in chosen.items() if value != getattr(Models, name)}
+    if chosen:  # what is printable is written in JSON as in TOML
+        lines += [
+            "",
+            "[models]",
+            *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in chosen.items()),
+        ]
     draft = home / f".{FILE}.new"
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:

@@ -65,8 +65,10 @@ def log_line(text: str) -> str:
 
 
 def quote(value: object, most: int = QUOTE_CHARS) -> str:
-    """Show an offending value in a message: quoted, on one line, cut to `most` characters."""
-    text = value if isinstance(value, str) else repr(value)
+    """Show an offending value in a message: quoted, on one line, cut to `most` characters, without a credential."""
+    from substrate.secrets import redact  # only a refusal needs it
+
+    text = redact((value if isinstance(value, str) else repr(value))[: 4 * most])
     shown = line(text[: most + 1])
     if len(shown) <= most and len(text) <= most:
         return f"'{shown}'"
@@ -85,7 +87,7 @@ _MARKDOWN = (
     r"|([\\`*_\[\]<~^|]|&(?=[#A-Za-z])|(?:^|(?<= ))#|!$|:(?=//)|(?<=[Ww]{3})\.|^[-+=:>%!;])"
 )
 _NUMBERED = re.compile(r"^([0-9]+)([.)])")
-_MARKDOWN_BACK = re.compile(r"\\([!-/:-@\[-`{-~])|&#92;u\{([0-9a-f]+)\}")
+_MARKDOWN_BACK = re.compile(r"\\([!-/:-@\[-`{-~])|&#92;u\{((?:10|[0-9a-f])?[0-9a-f]{1,4})\}")
 
 
 def markdown(text: str) -> str:

@@ -66,14 +66,14 @@ def check_entity_id(raw: str, *, field: str = "entity_id") -> str:
         raise _invalid(
             field,
             "too_long",
-            f"{_shown(trimmed)} has {size} bytes, at most {limits.ENTITY_ID_BYTES}",
+            f"{quote(trimmed)} has {size} bytes, at most {limits.ENTITY_ID_BYTES}",
             "use a short id and put the full name into the title",
         )
     if disguised := _disguised(unicodedata.normalize("NFKC", trimmed)):
         raise _invalid(
             field,
             "mixed_scripts",
-            f"{_shown(trimmed)} mixes Latin letters with look-alikes of another script in {_shown(disguised)}",
+            f"{quote(trimmed)} mixes Latin letters with look-alikes of another script in {quote(disguised)}",
             "write each word of the id in one alphabet",
         )
     return trimmed
@@ -87,14 +87,14 @@ def check_namespace(path: str, *, field: str = "namespace") -> str:
         raise _invalid(
             field,
             "too_long",
-            f"{_shown(text)} has {len(text)} characters, at most {limits.NAMESPACE_BYTES}",
+            f"{quote(text)} has {len(text)} characters, at most {limits.NAMESPACE_BYTES}",
             "use fewer or shorter segments",
         )
     if ".." in text or not all(_SEGMENT.fullmatch(segment) for segment in segments):
         raise _invalid(
             field,
             "pattern",
-            f"{_shown(text)} is not a namespace path",
+            f"{quote(text)} is not a namespace path",
             "lower-case letters, digits, '.', '_' and '-' in segments joined by single '/', each starting with a "
             "letter or digit, for example 'team/alpha'",
         )
@@ -109,11 +109,13 @@ def check_name(name: str, *, field: str = "name") -> str:
     text = _string(field, name)
     rule = "a name is lower-case letters, digits and '-', starting with a letter or digit, at most 64 characters"
     if not _NAME.fullmatch(text):
-        slug = re.sub(r"[^a-z0-9]+", "-", fold(text[:200])).strip("-")[: limits.NAME_CHARS].strip("-")
+        from substrate.secrets import redact  # only a refusal needs it
+
+        slug = re.sub(r"[^a-z0-9]+", "-", fold(redact(text[:200]))).strip("-")[: limits.NAME_CHARS].strip("-")
         hint = f"{rule}; try '{slug}'" if slug and slug not in limits.RESERVED_NAMES else rule
-        raise _invalid(field, "pattern", f"{_shown(text)} is not a plain name", hint)
+        raise _invalid(field, "pattern", f"{quote(text)} is not a plain name", hint)
     if text in limits.RESERVED_NAMES:
-        raise _invalid(field, "reserved", f"{_shown(text)} is reserved for the memory index", "choose another name")
+        raise _invalid(field, "reserved", f"{quote(text)} is reserved for the memory index", "choose another name")
     return text
 
 
@@ -122,14 +124,14 @@ def check_tag(tag: str, *, field: str = "tags") -> str:
     text = _string(field, tag)
     if not _TAG.fullmatch(text):
         hint = f"a tag is 1 to {limits.TAG_CHARS} lower-case letters, digits and '-'"
-        raise _invalid(field, "pattern", f"{_shown(text)} is not a tag", hint)
+        raise _invalid(field, "pattern", f"{quote(text)} is not a tag", hint)
     return text
 
 
 def check_tags(tags: Iterable[str], *, field: str = "tags") -> tuple[str, ...]:
     """Return the tags in order, each once, at most `limits.TAGS` of them."""
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Iterable):
-        raise _invalid(field, "type", f"{_shown(tags)} is not a list of tags", 'pass a list, for example ["billing"]')
+        raise _invalid(field, "type", f"{quote(tags)} is not a list of tags", 'pass a list, for example ["billing"]')
     given = list(islice(tags, limits.BATCH_MAX))
     checked = tuple(dict.fromkeys(check_tag(tag, field=field) for tag in given))
     if len(checked) > limits.TAGS:
@@ -150,13 +152,25 @@ def check_text(field: str, text: str, limit_bytes: int = limits.MEMORY_BYTES) ->
     if _SURROGATE.search(given):
         raise _invalid(field, "surrogate", "is not valid Unicode (a lone surrogate)", "send valid UTF-8")
     if _EMPTY.fullmatch(given):
-        raise _invalid(field, "blank", "is blank", "write what should be remembered")
+        raise _invalid(
+            field, "blank", "is blank", _FILL.get(field, f"give the {field.replace('_', ' ')}, or leave it out")
+        )
     size = len(given.encode())
     if size > limit_bytes:
         raise _invalid(
             field, "too_long", f"has {size:,} bytes, at most {limit_bytes:,}", "shorten it, or split it into several"
         )
     return given
+
+
+_FILL = {
+    "content": "write what should be remembered",
+    "id": "give the id or the name of a memory",
+    "query": "say in words what to look for",
+    "reason": "say why",
+    "title": "give a title, one line",
+}
+"""What to do about a field that is blank."""
 
 
 def check_line(field: str, text: str, limit_chars: int = limits.TITLE_CHARS) -> str:
@@ -166,14 +180,14 @@ def check_line(field: str, text: str, limit_chars: int = limits.TITLE_CHARS) -> 
         raise _invalid(
             field,
             "control_character",
-            f"{_shown(given)} holds a line break or control character",
+            f"{quote(given)} holds a line break or control character",
             "write it on one line",
         )
     if len(given) > limit_chars:
         raise _invalid(
             field,
             "too_long",
-            f"{_shown(given)} has {len(given)} characters, at most {limit_chars}",
+            f"{quote(given)} has {len(given)} characters, at most {limit_chars}",
             "shorten it and keep the rest in the content",
         )
     return given
@@ -187,7 +201,7 @@ def check_time(field: str, text: str, now: str | None = None) -> str:
     included), and, where `now` is given, times more than `limits.FUTURE_YEARS` years after it.
     """
     given = _string(field, text).strip()
-    shown = _shown(given)
+    shown = quote(given)
     example = "write 2026-05-14 or 2026-05-14T09:30:00Z"
     clock = _CLOCK.fullmatch(given[10:]) if given[10:] else None
     if not _DATE.fullmatch(given[:10]) or (given[10:] and not clock):
@@ -221,25 +235,18 @@ def check_offset(value: object, *, field: str = "offset") -> int:
     return 0 if value is None else _whole_number(field, value, 0, limits.OFFSET_MAX)
 
 
-def _shown(value: object) -> str:
-    """Show a refused value, without a credential that it may hold."""
-    from substrate.secrets import redact  # only a refusal needs it
-
-    return quote(redact(value[: 4 * limits.QUOTE_CHARS]) if isinstance(value, str) else value)
-
-
 def _whole_number(field: str, value: object, least: int, most: int) -> int:
     number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
     if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
         raise _invalid(
-            field, "range", f"{_shown(value)} is not a whole number from {least} to {most}", f"for example {most}"
+            field, "range", f"{quote(value)} is not a whole number from {least} to {most}", f"for example {most}"
         )
     return number
 
 
 def _string(field: str, value: object) -> str:
     if not isinstance(value, str):
-        raise _invalid(field, "type", f"{_shown(value)} is not text", "pass a string")
+        raise _invalid(field, "type", f"{quote(value)} is not text", "pass a string")
     return value
 
 
@@ -251,7 +258,7 @@ def _refuse_characters(field: str, text: str) -> None:
     ):
         if found := pattern.search(text):
             raise _invalid(
-                field, code, f"{_shown(text)} holds {what} (U+{ord(found[0]):04X})", "use visible characters only"
+                field, code, f"{quote(text)} holds {what} (U+{ord(found[0]):04X})", "use visible characters only"
             )
 
 

@@ -76,7 +76,16 @@ PERSONA_SURVIVAL: Final = 0.5  # share of a model's claims that must pass the ch
 BUSY_SECONDS: Final = 10.0  # seconds a process waits for the file before it answers busy
 SLICE_SECONDS: Final = 0.050  # seconds the holder works before it looks for waiters
 IDLE_SECONDS: Final = 0.250  # seconds without work after which the holder lets go
-LLM_SECONDS: Final = 120.0  # seconds a model call may take
+
+# --- language models ---------------------------------------------------------------------------------------
+LLM_SECONDS: Final = 120.0  # seconds a model call may take, retries included
+LLM_RETRIES: Final = 2  # further attempts when a model is not reached, resets the connection or answers 5xx
+LLM_BACKOFF_SECONDS: Final = 0.5  # seconds before the first further attempt; doubled before the next
+PROBE_SECONDS: Final = 0.5  # seconds a local Ollama has to say that it is there (S0-53)
+REACH_SECONDS: Final = 5.0  # seconds a model named by hand has to say so
+ANSWER_BYTES: Final = 1024 * KIB  # bytes a model's server may answer with; the connection is cut at more
+ANSWER_DEPTH: Final = 32  # objects and lists inside each other in an answer
+MODEL_CALLS: Final = 200  # model calls a day (S0-55)
 
 # --- times -------------------------------------------------------------------------------------------------
 FUTURE_YEARS: Final = 10  # years ahead of now beyond which a date is taken for a mistake
@@ -90,3 +99,5 @@ VERIFY_ROWS: Final = 200_000  # rows up to which a predicate read checks the who
 EVENT_ROWS: Final = 500  # rows one event binds (audit.md §1.1)
 EVENT_COMMIT_BYTES: Final = 48 * KIB  # bytes of commitments in one event, which holds 64 KiB in all
 INSERT_ROWS: Final = 500  # rows one insert statement carries
+LOG_BYTES: Final = 4 * KIB * KIB  # bytes of write-ahead log that a writer lets come together
+HANDED_LOG_BYTES: Final = 32 * KIB  # bytes of it that are handed on to somebody who waits, and read there

@@ -5,18 +5,26 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.clock import Clock, Ids
 
 ROOT = Path(__file__).resolve().parent.parent
+settings.register_profile("untimed", deadline=None)  # how long an example takes says more of the machine than of it
+settings.load_profile("untimed")
+os.environ["AI_MEMORY_WORKER"] = "off"  # commands of the suite leave no process behind; tests about that one turn it on
 
 
 @pytest.fixture(autouse=True)
 def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Point HOME at an empty folder, drop every setting of ours, and fix what shapes terminal output."""
     for name in list(os.environ):
-        if name.startswith(("AI_MEMORY_", "XDG_", "FORCE_COLOR", "NO_COLOR")):
+        if (
+            name.startswith(("AI_MEMORY_", "OLLAMA_", "OPENAI_", "XDG_", "FORCE_COLOR", "NO_COLOR"))
+            and name != "AI_MEMORY_WORKER"
+        ):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")  # where nobody answers, whatever runs on this machine
     monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("user")))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "dumb")

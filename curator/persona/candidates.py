@@ -35,11 +35,20 @@ TWINS_WORDS: Final = 0.75  # the same as Jaccard of their stems, without an embe
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Hold a sentence fit to be a claim, and the sources that say it, the one it is taken from first."""
+    """Hold a sentence fit to be a claim, and the sources that say it, the one it is taken from first.
+
+    A `joint` one rests on all of its sources together, any other on each by itself.
+    """
 
     text: str
     sources: tuple[str, ...]
     rank: Rank
+    joint: bool = False
+
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """Answer the sources it cannot do without."""
+        return self.sources if self.joint else self.sources[:1]
 
 
 def gather(
@@ -109,7 +118,8 @@ def supported(
     answer = []
     for at in chosen:
         near = (other for other in (close[at] >= floor).nonzero()[0].tolist() if other != at)
-        saying = [candidates[other].sources for other in near if states(candidates[other].text, candidates[at].text)]
+        alone = (candidates[other] for other in near if not candidates[other].joint)
+        saying = [one.sources for one in alone if states(one.text, candidates[at].text)]
         answer.append(tuple(dict.fromkeys(id for ids in (candidates[at].sources, *saying) for id in ids)))
     return answer
 

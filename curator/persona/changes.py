@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from curator.persona import values, words
 from curator.persona.candidates import Candidate
+from curator.persona.ends import turned_by
 from curator.persona.sentences import Rank
 from curator.persona.source import MONTHS, Source
 from curator.persona.support import clauses
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 NEAR: Final = 0.55  # cosine below which two sentences are not about the same thing
 NEAR_WORDS: Final = 0.15  # the same for overlap of words
+SHARED_WORDS: Final = 0.02  # the same where the words are compared anyway: what is said often weighs little in overlap
 FRAME: Final = 0.75  # Jaccard of what is left when the values are taken out
 PLAIN_WORDS: Final = 25  # words of a sentence; a longer one says several things, and a difference proves nothing
 
@@ -125,11 +127,13 @@ def _happened(text: str) -> bool:
 def find(
     candidates: Sequence[Candidate], close: Matrix, embedded: bool, name: str, by_id: Mapping[str, Source]
 ) -> list[tuple[int, int]]:
-    """List (older, newer) pairs of candidates by their places, each older one with the newest that takes it back.
+    """List (older, newer) pairs of candidates by their places.
 
-    A link `supersedes` or `contradicts` between their sources counts as found, for the closest pair of sentences.
+    Of sentences that contradict an older one the newest counts. One that says in words that it turns something, or sets
+    a measure anew, is paired with up to OLDER of those that held until then. A link `supersedes` or `contradicts`
+    between their sources counts as found, for the closest pair of sentences.
     """
-    floor = NEAR if embedded else NEAR_WORDS
+    floor = NEAR if embedded else SHARED_WORDS
     pairs = dict(_linked(candidates, close, by_id))
     plain = [candidate.rank < Rank.DEFINITE and words.count(candidate.text) <= PLAIN_WORDS for candidate in candidates]
     for older in (at for at, fit in enumerate(plain) if fit and at not in pairs):
@@ -139,7 +143,8 @@ def find(
             if takes_back(candidates[newer].text, candidates[older].text, name):
                 pairs[older] = newer
                 break
-    return sorted(pairs.items())
+    turned = turned_by(candidates, close, embedded, name, by_id)
+    return sorted({*pairs.items(), *((older, newer) for newer, ends in turned for older in ends)})
 
 
 def _later(one: Candidate, other: Candidate, by_id: Mapping[str, Source]) -> bool:

@@ -8,12 +8,14 @@ Source: docs/spec/persona.md §4.1-4.4.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from curator.persona import words
 from curator.persona.claims import Claim
 from curator.persona.directives import content, directs
+from curator.persona.sentences import clean
 from curator.persona.source import Source
 from curator.persona.support import unsupported
 from curator.persona.vocabulary import PRONOUNS, REPORTING, THIRD, TRAITS
@@ -28,6 +30,8 @@ _LINK = re.compile(
     r"\b[a-z][a-z0-9+.-]{1,15}://\S|\bwww\.\w|\]\s*[(\[:]|\b(?:javascript|data|vbscript|mailto):\S|!\[|\[\^|\^\[",
     re.IGNORECASE,
 )
+_MARKUP = re.compile(r"[`【】]|~~|\*\*|__|^\s*(?:#|>)")
+_PREFERENCE = re.compile(r"\b(?:likes?|loves?|wants?|favou?rites?|enjoys?|hates?|rather|better|normally)\b", re.I)
 _TRAIT = re.compile(rf"\b(?:{TRAITS})\b", re.IGNORECASE)
 
 
@@ -52,7 +56,7 @@ def check(
         or _about_another(said, name, other_names)
         or _unknown(said, cited, name, other_names)
         or _trait(said, cited)
-        or unsupported(said, cited, _known(name), embed)
+        or unsupported(said, cited, _known(name) | _inferred(said, cited), embed, name)
     )
 
 
@@ -66,6 +70,8 @@ def unfit(text: str, names: Sequence[str] = ()) -> str | None:
         return "carries a link, an image or a footnote"
     if _HTML.search(text):
         return "carries HTML"
+    if _MARKUP.search(text) or clean(text) != unicodedata.normalize("NFC", text):
+        return "carries markup"
     if secrets.find(text):
         return "carries a credential"
     if directs(text, names):
@@ -77,13 +83,19 @@ def _known(name: str) -> frozenset[str]:
     return frozenset(words.plain(word) for word in words.words(name)) | {"user"}
 
 
+def _inferred(text: str, cited: Sequence[Source]) -> frozenset[str]:
+    """List the words of traits that several days together may show though none of them says so."""
+    if len({source.day for source in cited}) < 2:
+        return frozenset()
+    return frozenset(word for found in _TRAIT.finditer(text) for word in words.folded(found[0]))
+
+
 def _trait(text: str, cited: Sequence[Source]) -> str | None:
     """Ask two days for a trait that no source states itself."""
     found = _TRAIT.search(words.unquoted(text))
     if found is None or len({source.day for source in cited}) > 1:
         return None
-    said = [part for source in cited for part in (source.text, *source.ancestor_texts)]
-    if any(_TRAIT.search(part) for part in said):
+    if any(_TRAIT.search(source.text) or _PREFERENCE.search(source.text) for source in cited):
         return None
     return f"infers a trait (“{found[0]}”) from one day"
 
@@ -95,7 +107,7 @@ def _others(text: str, name: str, other_names: Sequence[str]) -> list[str]:
 
 def _unknown(text: str, cited: Sequence[Source], name: str, other_names: Sequence[str]) -> str | None:
     """Drop what names somebody registered whom no cited source names."""
-    told = [part for source in cited for part in (source.text, source.title or "", *source.ancestor_texts)]
+    told = [part for source in cited for part in (source.text, source.title or "")]
     for other in _others(text, name, other_names):
         if not any(words.mentions(part, other) for part in told):
             return f"names {other}, whom or which its sources do not"

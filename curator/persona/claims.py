@@ -9,11 +9,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """State one thing about the entity and the ids of the reflections it rests on, the leading one first."""
+    """State one thing about the entity and the ids of the reflections it rests on, the leading one first.
+
+    A ``pinned`` claim stays word for word until it is unpinned or one of its sources goes.
+    """
 
     id: str
     text: str
     sources: tuple[str, ...]
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Previous:
-    """Hold the last version: what it said, and the ids of all reflections it was made from, cited or not."""
+    """Hold the last version: what it said, and the ids of all reflections that were read for it, cited or not."""
 
     draft: Draft
     sources: frozenset[str]
@@ -55,6 +59,8 @@ class Composition:
     `clusters` counts the communities among the sources; `sources_used` the sources with at least one sentence that
     passed the checks and so competed for a place; `dropped` the sentences that did not, each with the reason;
     `words` is the body without footnotes, and `short` says it stays under 300 because the sources hold no more.
+    Where a model writes, `sources_used` are those it or an earlier version was shown, `unseen` the ids of the others,
+    and `dropped` are claims of the `offered` that did not pass.
     """
 
     draft: Draft
@@ -64,3 +70,5 @@ class Composition:
     dropped: tuple[tuple[str, str], ...]
     short: bool
     words: int
+    offered: int = 0
+    unseen: tuple[str, ...] = ()

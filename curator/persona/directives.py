@@ -16,7 +16,7 @@ REPORT: Final = "A reflection asks: “{order}”"
 REPORTED_WORDS: Final = 25  # words up to which an order is reported; a longer one is no rule but a text
 
 _REPORT = re.compile(r"A reflection asks: “([^”]*)”")
-_PART = re.compile(r"(?<=[.!?;。！？])\s+|\s+[—–-]\s+")
+_PART = re.compile(r"(?<=[.!?;。！？])\s+|\s+[—–-]\s+|[][(){}（）［］【】〔〕〖〗「」『』]")
 _ROLE = re.compile(r"^\s*[\w ]{1,24}:\s+(?=\S)")
 _OBLIGED = re.compile(r"\b(?:must|should|shall|ought to|needs? to|ha(?:s|ve) to|always|never|may not)\b", re.IGNORECASE)
 _CONDITION = re.compile(r"^(?:when|whenever|if|once|before|after|unless)\b[^,]*,\s*(.+)", re.IGNORECASE)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from curator.persona.claims import Claim, Draft, Previous, Section
 from curator.persona.source import Source
 from substrate.memory import entities
 from substrate.memory.references import AMONG
-from substrate.store.model import ClaimRow, EntityRow, LinkRow, MemoryRow, PersonaHeadRow
+from substrate.scopes import namespaces
+from substrate.store.model import ClaimRow, EntityRow, LinkRow, MemoryRow, PersonaHeadRow, row_id
 from substrate.store.transaction import Reader
 
 SUMMARY, CHANGED = None, "What changed"
@@ -24,7 +25,8 @@ class Gathered:
     """The input of one generation.
 
     ``withheld`` counts reflections whose readers are fewer than the persona's would be (``applies_to``): no sources.
-    ``commitments`` maps each source to the commitment the signed state holds for it.
+    ``commitments`` maps each source to the commitment the signed state holds for it, ``claims`` each claim of the last
+    version; ``up_to`` is the number of the newest event when they were read.
     """
 
     entity_id: str
@@ -34,9 +36,12 @@ class Gathered:
     sources: tuple[Source, ...]
     withheld: int
     commitments: dict[str, str]
+    claims: dict[str, str]
     head: PersonaHeadRow | None
     previous: Previous | None
     other_names: tuple[str, ...]
+    language: str | None
+    up_to: int
 
     @property
     def version(self) -> int:
@@ -59,9 +64,12 @@ def gather(r: Reader, raw: str, namespace: str) -> Gathered:
         sources=tuple(_sources(r, open_rows)),
         withheld=len(rows) - len(open_rows),
         commitments=r.commitments(MemoryRow, [row.id for row in open_rows]),
+        claims=claims_of(r, head),
         head=head,
-        previous=_previous(r, head),
+        previous=_previous(r, head, entity.entity_id, ids, namespace),
         other_names=_other_names(r, ids, namespace),
+        language=namespaces.policy(r, namespace, "language", None),
+        up_to=r.head.sequence,
     )
 
 
@@ -77,7 +85,7 @@ def draft_of(claims: Sequence[ClaimRow]) -> Draft:
     summary: list[Claim] = []
     changed: list[Claim] = []
     for row in claims:
-        claim = Claim(row.claim_id, row.text or "", row.sources)
+        claim = Claim(row.claim_id, row.text or "", row.sources, row.pinned)
         if row.section == CHANGED:
             changed.append(claim)
         else:
@@ -104,11 +112,8 @@ def _sources(r: Reader, rows: Sequence[MemoryRow]) -> list[Source]:
     where = f"source_id {AMONG} AND relation IN ('derived_from', 'supersedes', 'contradicts')"
     for link in r.select(LinkRow, where, (ids,)) if ids else []:
         links[link.source_id, link.relation].add(link.target_id)
-    below = sorted({id for (_, relation), found in links.items() if relation == "derived_from" for id in found})
-    texts = {id: row.content for id, row in r.get_many(MemoryRow, below).items() if row.content is not None}
     found = []
     for row in rows:
-        ancestors = links[row.id, "derived_from"]
         found.append(
             Source(
                 id=row.id,
@@ -117,8 +122,7 @@ def _sources(r: Reader, rows: Sequence[MemoryRow]) -> list[Source]:
                 date=row.valid_from or row.created_at,
                 sequence=row.sequence,
                 times_seen=row.times_seen,
-                ancestors=frozenset(ancestors),
-                ancestor_texts=tuple(texts[id] for id in sorted(ancestors) if id in texts),
+                ancestors=frozenset(links[row.id, "derived_from"]),
                 supersedes=frozenset(links[row.id, "supersedes"]),
                 contradicts=frozenset(links[row.id, "contradicts"]),
             )
@@ -126,13 +130,52 @@ def _sources(r: Reader, rows: Sequence[MemoryRow]) -> list[Source]:
     return found
 
 
-def _previous(r: Reader, head: PersonaHeadRow | None) -> Previous | None:
-    if head is None or head.persona_id is None:
+def _previous(
+    r: Reader, head: PersonaHeadRow | None, entity_id: str, ids: frozenset[str], namespace: str
+) -> Previous | None:
+    """Read the last version; of one that is served no more only its pins, and those of entities merged in since."""
+    last = newest(r, head)
+    read: frozenset[str] = frozenset()
+    claims: list[ClaimRow] = []
+    if last is not None:
+        served = head is not None and head.persona_id is not None
+        claims = _claims(r, last) if served else _pins(r, last)
+        envelope = (last.metadata or {}).get("persona", {}) if served else {}
+        read = frozenset(envelope.get("inputs", ())) - frozenset(envelope.get("unseen", ()))
+    for id in sorted(ids - {entity_id}):
+        merged = newest(r, r.get(PersonaHeadRow, namespace, id))
+        if merged is not None and (last is None or (merged.status_at or "") >= last.created_at):
+            pinned = {claim.text: claim for claim in _pins(r, merged)}
+            claims = [replace(claim, pinned=claim.pinned or claim.text in pinned) for claim in claims]
+            held = {claim.text for claim in claims}
+            claims += [claim for text, claim in pinned.items() if text not in held]
+    return Previous(draft_of(claims), read) if claims or read else None
+
+
+def newest(r: Reader, head: PersonaHeadRow | None) -> MemoryRow | None:
+    """Read the newest version a head counted, also where it is retired or only its tombstone is left."""
+    if head is None:
         return None
-    row = r.require(MemoryRow, head.persona_id)
-    claims = r.select(ClaimRow, "persona_id = ?", (head.persona_id,), order="position")
-    envelope = (row.metadata or {}).get("persona", {})
-    return Previous(draft_of(claims), frozenset(envelope.get("inputs", ())))
+    where = "memory_kind = 'persona' AND namespace = ? AND entity_id = ? AND persona_version = ?"
+    rows = r.select(MemoryRow, where, (head.namespace, head.entity_id, head.version), order="sequence DESC, id")
+    return rows[0] if rows else None
+
+
+def _claims(r: Reader, row: MemoryRow) -> list[ClaimRow]:
+    return r.select(ClaimRow, "persona_id = ?", (row.id,), order="position")
+
+
+def _pins(r: Reader, row: MemoryRow) -> list[ClaimRow]:
+    return [claim for claim in _claims(r, row) if claim.pinned]
+
+
+def claims_of(r: Reader, head: PersonaHeadRow | None) -> dict[str, str]:
+    """Give the commitment to each claim of the newest version: a pin set or taken away changes one."""
+    if head is None or head.persona_id is None:
+        return {}
+    envelope = (r.require(MemoryRow, head.persona_id).metadata or {}).get("persona", {})
+    names = [row_id(head.persona_id, position + 1) for position in range(int(envelope.get("claims", 0)))]
+    return r.commitments(ClaimRow, names)
 
 
 def _other_names(r: Reader, ids: frozenset[str], namespace: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from typing import Final
 from curator.persona import words
 from curator.persona.source import MONTHS
 from curator.persona.values import WEEKDAYS
-from curator.persona.vocabulary import AUXILIARIES, NEGATIONS, PALE, PAST, STOP, TALK, VAGUE
+from curator.persona.vocabulary import AUXILIARIES, NEGATIONS, PALE, PAST, SPEAKER, STOP, TALK, VAGUE
 from curator.persona.words import RUN
 
 FALLBACK: Final = "Further facts"
@@ -27,6 +27,8 @@ FITS: Final = 1 / 3  # share of a section's claims that must hold a word of its 
 PHRASES: Final = 2  # phrases of a heading; a third only where two name less than a third of the claims
 BEHIND: Final = 0.3  # what a sentence that is no claim counts beside one that is
 HEAVY: Final = 3  # such sentences that make a phrase of a single claim worth a second place
+FEW: Final = 3  # claims of a section up to which a phrase that names one of them is no heading for the others
+SMALL: Final = 220  # words of all claims up to which such a section has a second phrase: there is room for it
 PAIR: Final = 1.6  # how much more a phrase of two words is worth than a word
 
 _OPENERS = frozenset(
@@ -117,12 +119,13 @@ def name_section(
     around = Counter(key for text in behind for key in _phrases(text, grammar))
     elsewhere = Counter(key for text in others for key in _phrases(text, grammar))
     total = len(claims) + len(others)
+    few = len(claims) <= FEW and sum(map(words.count, (*claims, *others))) <= SMALL
     chosen: list[tuple[str, ...]] = []
     open_ = set(range(len(claims)))
     while len(chosen) < PHRASES or (len(chosen) <= PHRASES and len(open_) > (1 - FITS) * len(claims)):
         lone = bool(chosen) and _bare_name(chosen[0], found)
         open_ = open_ or (set(range(len(claims))) if lone else open_)
-        thin = not chosen or lone or len(open_) > (1 - FITS) * len(claims)
+        thin = not chosen or lone or (few and open_) or len(open_) > (1 - FITS) * len(claims)
         held = Counter(key for at in sorted(open_) for key in found[at])
         scored = [
             (round((count + BEHIND * around[key]) * _told_apart(key, total, elsewhere[key]), 6), -place, key)
@@ -184,7 +187,7 @@ def _qualifies(word: str, grammar: Grammar) -> bool:
 
 def _fit(plain: str, grammar: Grammar) -> bool:
     barred = plain in STOP or plain in TALK or plain in AUXILIARIES or plain in PAST or plain in NEGATIONS
-    barred = barred or plain in PALE
+    barred = barred or plain in PALE or plain in SPEAKER or plain.endswith(("'ll", "'ve", "'re", "'d", "'m"))
     barred = barred or plain in _CALENDAR or (len(plain) > 4 and plain.endswith(("ly", "ed", "izes", "ises", "ifies")))
     return len(plain) > 2 and not barred and plain not in grammar.never and plain not in grammar.verbs
 

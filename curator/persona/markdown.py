@@ -23,10 +23,11 @@ HINT_WORDS: Final = 8  # words of a title or text shown behind a footnote
 HINT_CHARS: Final = 72  # characters of the same
 NO_HINT: Final = "reflection"  # where neither can be shown
 
-_NOTE = re.compile(r"\[\^(\d+)\]: (\S+) — (.*) \((\S*)\)")
-_MARKERS = r"(?:\[\^\d+\])+"
+_NUMBER = "[1-9][0-9]{0,5}"
+_NOTE = re.compile(rf"\[\^({_NUMBER})\]: (\S+) — (.*) \((\S*)\)")
+_MARKERS = rf"(?:\[\^{_NUMBER}\])+"
 _CLAIM = re.compile(rf"((?:\\.|[^\\\[])+)({_MARKERS})(?: |$)")
-_MARKER = re.compile(r"\[\^(\d+)\]")
+_MARKER = re.compile(rf"\[\^({_NUMBER})\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,9 @@ def _claim(claim: Claim, numbers: dict[str, int]) -> str:
 def _hint(source: Source) -> str:
     """Answer the title or the first words, where they are fit to be read, and the date."""
     from curator.persona.checks import unfit  # who only reads a document does not check it
+    from curator.persona.sentences import clean
 
-    texts = (secrets.redact(one_line(text)) for text in (source.title, source.text) if text)
+    texts = (secrets.redact(clean(one_line(text))) for text in (source.title, source.text) if text)
     hints = (" ".join(text.split(" ")[:HINT_WORDS])[:HINT_CHARS] for text in texts)
     hint = next((hint for hint in hints if unfit(hint) is None), NO_HINT)
     return f"{markdown(hint)} ({source.day})"

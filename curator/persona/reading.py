@@ -10,11 +10,14 @@ from typing import Any
 
 from substrate.errors import NotFound
 from substrate.escape import quote
+from substrate.identifiers import check_time
 from substrate.memory import entity_names
 from substrate.scopes import access, namespaces
 from substrate.scopes.caller import Caller
 from substrate.store.model import ClaimRow, MemoryRow, PersonaHeadRow
 from substrate.store.transaction import Reader
+
+_DAY = 10  # characters of a date
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,25 @@ def version(r: Reader, caller: Caller, entity: str, namespace: str, number: int)
             hint="`ai-memory persona ENTITY --history` lists the versions",
         )
     return _read(r, caller, rows[0])
+
+
+def as_of(r: Reader, caller: Caller, entity: str, namespace: str, date: str) -> Read:
+    """Read the version that was the newest at a time; a date alone means its end in UTC.
+
+    Raises NotFound before the first version and for one that was forgotten, Invalid for what is no date.
+    """
+    moment = check_time("as_of", date)
+    until = moment if len(date.strip()) > _DAY else f"{moment[:_DAY]}T23:59:59.999999Z"
+    versions = history(r, caller, entity, namespace)
+    then = next((row for row in versions if row.created_at <= until), None)
+    if then is None or then.content is None:
+        first = f"the first is of {versions[-1].created_at}" if versions else "there was never one"
+        told = "that version was forgotten" if then is not None else first
+        raise NotFound(
+            f"no persona of {quote(entity)} as of {until}: {told}",
+            hint="`ai-memory persona ENTITY --history` lists the versions",
+        )
+    return _read(r, caller, then)
 
 
 def history(r: Reader, caller: Caller, entity: str, namespace: str) -> list[MemoryRow]:

@@ -97,22 +97,24 @@ class Portrait:
         budget: float,
         *,
         clash: Callable[[int, int], bool],
+        held: Collection[int] = (),
         guarded: int = 0,
         evict: bool = True,
     ) -> list[int]:
         """Add from `open_` what states most for its words; answer the chosen, in the order they were chosen.
 
         With `evict` a full body gives up its least salient claims for a better one, where it then states more; the
-        first `guarded` newcomers enter in any case. Two candidates that `clash` are never both chosen.
+        first `guarded` newcomers enter in any case, and those `held` never give way. Two candidates that `clash` are
+        never both chosen.
         """
-        chosen, waiting, safe = list(chosen), sorted(set(open_) - set(chosen)), set[int]()
+        chosen, waiting, safe = list(chosen), sorted(set(open_) - set(chosen)), set(held)
         while waiting:
             order = sorted(zip(-self.gains(chosen, waiting), waiting, strict=True))
             for _, best in order:
                 waiting.remove(best)
                 if any(clash(best, other) for other in chosen):
                     continue
-                entering = safe | {best} if len(safe) < guarded else safe
+                entering = safe | {best} if len(safe) < guarded + len(held) else safe
                 trial = self.fitted([*chosen, best], budget, entering) if evict else [*chosen, best]
                 pays = best in entering or not evict or self.value(trial) > self.value(chosen)
                 if best in trial and self.length(trial) <= budget and pays:

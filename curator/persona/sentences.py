@@ -27,15 +27,15 @@ from curator.persona.vocabulary import (
 )
 
 JOINED_WORDS: Final = 40  # words up to which a dependent sentence is joined to the one before
-LONGEST: Final = 2_000  # characters after which a sentence ends at the next full stop, whatever it leaves open
+LONGEST: Final = 2_000  # characters of a sentence; after as many it ends at a full stop, whatever it leaves open
 NAME_WITHIN: Final = 5  # words of a "The …" opening within which the name makes it definite
 
 _ZERO_WIDTH = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")  # they hide a word from the checks
-_FENCE = re.compile(r"^\s*(```|~~~).*?(^\s*\1\s*$|\Z)", re.MULTILINE | re.DOTALL)
-_LABEL = re.compile(r"\s*【[^】\n]*】\s*")
+_FENCES = ("```", "~~~")
+_LABEL = re.compile(r"【[^【】\n]*】")
 _BULLET = re.compile(r"^\s*(?:[*+•‣–-]\s+|#{1,6}\s+|>\s*|\d{1,3}[.)]\s+|\[\d{1,3}\]\s+)+")
 _RULE = re.compile(r"^\s*(?:[-*_=]\s*){3,}$")
-_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1|(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=[^\s*])\*(?![\w*])")
+_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.{1,400}?)(?<=\S)\1|(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=[^\s*])\*(?![\w*])")
 _BREAK = re.compile("(?<![.!?…؟۔।])[.!?…؟۔।]+[”\"’')\\]]*\\s+(?=\\S)|[。！？]+[」』”）]?\\s*(?=\\S)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-Za-z]|e\.g|i\.e|etc|vs|approx|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|No|Inc|Ltd|Co|U\.S|a\.m|p\.m)|(?:^|\s)\d{1,3})\.\s*$"
@@ -70,7 +70,12 @@ def standing(text: str, name: str) -> Iterator[Sentence]:
     for paragraph in _paragraphs(text):
         current: Sentence | None = None
         for sentence in _split(paragraph):
-            if current is not None and _dependent(sentence) and not _spoken(sentence):
+            if len(sentence) > LONGEST:
+                if current is not None:
+                    yield current
+                current = None
+                continue
+            if current is not None and dependent(sentence) and not spoken(sentence):
                 joined = f"{current.text} {sentence}"
                 if words.count(joined) <= JOINED_WORDS:
                     current = Sentence(joined, current.rank)
@@ -84,9 +89,13 @@ def standing(text: str, name: str) -> Iterator[Sentence]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield every sentence of a text, cleaned, whether it stands alone or not."""
+    """Yield every sentence of a text, cleaned, whether it stands alone or not, one without an end in pieces.
+
+    None is longer than LONGEST by more than its full stop, so that whatever reads a sentence has little to read.
+    """
     for paragraph in _paragraphs(text):
-        yield from _split(paragraph)
+        for sentence in _split(paragraph):
+            yield from _pieces(sentence)
 
 
 def clean(text: str) -> str:
@@ -96,9 +105,34 @@ def clean(text: str) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    for line in _LABEL.sub("\n", _FENCE.sub("\n", text)).splitlines():
+    for line in _LABEL.sub("\n", "\n".join(_unfenced(text))).splitlines():
         if not _RULE.match(line) and (cleaned := clean(line)):
             yield cleaned
+
+
+def _unfenced(text: str) -> Iterator[str]:
+    """Yield the lines outside fences; one that is not closed goes on to the end."""
+    fence = None
+    for line in text.split("\n"):
+        bare = line.strip()
+        if fence is not None:
+            fence = None if bare == fence else fence
+        elif bare.startswith(_FENCES):
+            fence = bare[:3]
+            yield ""
+        else:
+            yield line
+
+
+def _pieces(sentence: str) -> Iterator[str]:
+    """Cut a sentence between words where it is longer than LONGEST."""
+    start = 0
+    while len(sentence) - start > LONGEST:
+        end = sentence.rfind(" ", start + 1, start + LONGEST)
+        end = end if end > start else start + LONGEST
+        yield ended(sentence[start:end])
+        start = end
+    yield ended(sentence[start:]) if start else sentence
 
 
 def _split(line: str) -> Iterator[str]:
@@ -110,17 +144,18 @@ def _split(line: str) -> Iterator[str]:
         runs_on = _ABBREVIATION.search(piece[-12:]) or following.islower() or _open(piece)
         if runs_on and len(piece) < LONGEST:
             continue
-        yield _ended(piece)
+        yield ended(piece)
         start = match.end()
     if line[start:].strip() and not line.endswith((":", "：")):  # what only opens a list says nothing
-        yield _ended(line[start:])
+        yield ended(line[start:])
 
 
 def _open(piece: str) -> bool:
     return any(piece.count(a) > piece.count(b) for a, b in ("()", "[]", "“”", "「」")) or piece.count('"') % 2 == 1
 
 
-def _ended(piece: str) -> str:
+def ended(piece: str) -> str:
+    """Take a bullet off, and set a full stop where the sentence has no end."""
     piece = _BULLET.sub("", piece.strip())
     bare = piece.rstrip("”\"’')]」』）* ")
     if bare and bare[-1] in ".!?…。！？؟۔।":
@@ -131,10 +166,10 @@ def _ended(piece: str) -> str:
 def rank_of(sentence: str, name: str) -> Rank | None:
     """Answer how well a sentence stands alone, or None where it does not."""
     found = words.folded(sentence)
-    if not found or (len(found) < 2 and words.count(sentence) < 2) or _dependent(sentence):
+    if not found or (len(found) < 2 and words.count(sentence) < 2) or dependent(sentence):
         return None
     named = words.mentions(sentence, name) or "user" in found
-    if _spoken(sentence) or (not named and _unbound(found)):
+    if spoken(sentence) or (not named and _unbound(found)):
         return None
     if _LABELLED.match(sentence) and not sentence.startswith(name):
         return Rank.DEFINITE
@@ -154,13 +189,13 @@ def rank_of(sentence: str, name: str) -> Rank | None:
     return Rank.NAMED if named else Rank.ALONE
 
 
-def _dependent(sentence: str) -> bool:
+def dependent(sentence: str) -> bool:
     """Tell whether the sentence opens with a word that points back."""
     found = words.folded(sentence)
     return bool(found) and (found[0] in DANGLING or found[0].startswith(("他", "她", "它", "这", "那", "彼", "彼女")))
 
 
-def _spoken(sentence: str) -> bool:
+def spoken(sentence: str) -> bool:
     """Tell whether somebody speaks of himself in it, outside quotations: nobody can say who."""
     return not SPEAKER.isdisjoint(words.folded(words.unquoted(sentence)))
 

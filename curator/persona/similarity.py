@@ -52,6 +52,22 @@ def _rows(bags: Sequence[frozenset[str]]) -> Matrix:
     return np.asarray(rows / np.where(lengths > 0, lengths, 1.0), np.float32)
 
 
+def remembering(embed: Embed | None) -> Embed | None:
+    """Give an embedder that encodes each text once; None stays None."""
+    if embed is None:
+        return None
+    import numpy as np
+
+    rows: dict[str, Matrix] = {}
+
+    def encode(texts: Sequence[str]) -> Matrix:
+        new = [text for text in dict.fromkeys(texts) if text not in rows]
+        rows.update(zip(new, embed(new) if new else (), strict=True))
+        return np.stack([rows[text] for text in texts])
+
+    return encode
+
+
 def reach(close: Matrix, embedded: bool) -> Matrix:
     """Turn similarities into how far one text states another: nearly nothing below half-way, nearly all above it."""
     import numpy as np

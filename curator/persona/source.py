@@ -27,8 +27,9 @@ MONTHS = (
 class Source:
     """Hold one reflection as the curator reads it.
 
-    `date` is RFC 3339 text (`valid_from`, else `created_at`); `ancestors` are the ids it is derived from and
-    `ancestor_texts` what they say; `supersedes` and `contradicts` are the ids its links of that name point to.
+    `date` is RFC 3339 text (`valid_from`, else `created_at`); `ancestors` are the ids it is derived from; what
+    those say supports nothing, since a claim cites the reflection alone and has to go with it. `supersedes` and
+    `contradicts` are the ids its links of that name point to.
     """
 
     id: str
@@ -38,7 +39,6 @@ class Source:
     sequence: int
     times_seen: int
     ancestors: frozenset[str]
-    ancestor_texts: tuple[str, ...]
     supersedes: frozenset[str]
     contradicts: frozenset[str]
 

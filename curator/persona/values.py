@@ -4,12 +4,11 @@ Source: docs/spec/persona.md §4.2.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
 from typing import Final
 
-from curator.persona.source import MONTHS, Source
+from curator.persona.source import MONTHS
 from curator.persona.vocabulary import NUMBERS, ORDINALS, SCALES
 from curator.persona.words import remembered
 
@@ -24,7 +23,7 @@ _DATE = re.compile(
     rf"|{_DAY.format(2)}\s+(?:of\s+)?(?P<m2>{_MONTH})\b\.?(?:,?\s+(?P<y2>\d{{4}}))?"
     rf"|(?P<m3>{_MONTH})\b\.?\s+{_DAY.format(3)}\b(?!:\d)(?:,?\s+(?P<y3>\d{{4}}))?"
     rf"|(?P<m4>{_MONTH})\b\.?,?\s+(?P<y4>\d{{4}})"
-    rf"|(?:in|since|until|till|by|of|during|early|late|mid|last|next|from|before|after)\s+(?P<m5>(?-i:{'|'.join(MONTHS)})))\b",
+    rf"|(?:in|since|until|till|by|of|during|early|late|mid|last|next|this|each|every|from|before|after)\s+(?P<m5>(?-i:{'|'.join(MONTHS)})))\b",
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"(?<![\w.])[^\w\s]?(\d+(?:[,' ]\d{3})*(?:\.\d+)?)(k|m|bn|st|nd|rd|th)?(?![\d])", re.IGNORECASE)
@@ -90,40 +89,12 @@ def _spelled(text: str) -> Iterator[str]:
             if total is not None and not joined:
                 yield str(total)
             total = (total or 0) + NUMBERS[token] if joined else NUMBERS[token]
-        elif token in ORDINALS and total is None:
-            yield str(ORDINALS[token])
+        elif token in ORDINALS and (total is None or (20 <= total % 100 < 100 and ORDINALS[token] < 10)):
+            yield str((total or 0) + ORDINALS[token])
+            total = None
         elif not (token == "and" and total is not None and total % 100 == 0 and following in NUMBERS):
             if total is not None:
                 yield str(total)
             total = None
     if total is not None:
         yield str(total)
-
-
-def told(sources: Iterable[Source], texts: Iterable[str]) -> frozenset[Day]:
-    """Collect the dates that sources support: those in the texts, their own, and those they point to from there."""
-    read = list(texts)
-    known = {day for text in read for day in days(text)}
-    for source in sources:
-        if (today := source.calendar) is not None:
-            known |= {Day(today.year, today.month, today.day)} | set(_relative(" ".join(read).casefold(), today))
-    return frozenset(known)
-
-
-def _relative(text: str, today: date) -> Iterator[Day]:
-    """Yield the days that "yesterday", "last year" or "next Friday" mean when said today."""
-    for word, away in (("yesterday", -1), ("tomorrow", 1)):
-        if word in text:
-            there = today + timedelta(days=away)
-            yield Day(there.year, there.month, there.day)
-    for word, away in (("last", -1), ("next", 1)):
-        if f"{word} year" in text:
-            yield Day(today.year + away)
-        if f"{word} month" in text:
-            ahead = today.year * 12 + today.month - 1 + away
-            yield Day(ahead // 12, ahead % 12 + 1)
-        for number, name in enumerate(WEEKDAYS):
-            if f"{word} {name}" in text:
-                step = (number - today.weekday()) % 7 or 7
-                there = today + timedelta(days=step if away > 0 else step - 7 or -7)
-                yield Day(there.year, there.month, there.day)

@@ -96,7 +96,8 @@ REPORTING = _words(
     report reports reported hear heard tell tells told note notes noted"""
 )
 TRAITS = (
-    r"tends? to|prefers?|preferred|likes? to|usually|typically|generally|is (?:very |rather |quite )?(?:careful"
+    r"tends? to|would rather|prefers?|preferred|(?<!would )likes? to|likes? \w+ (?:better|more) than|usually|typically"
+    r"|generally|is (?:very |rather |quite )?(?:careful"
     r"|careless|cautious|patient|impatient|punctual|generous|ambitious|anxious|shy|outgoing|kind|honest|lazy|diligent|reliable"
     r"|optimistic|pessimistic|meticulous|stubborn|creative|curious|introverted|extroverted|perfectionist)"
     r"|has a habit|by nature|is the (?:kind|type|sort) of"
@@ -131,7 +132,9 @@ NUMBERS = {word: value for value, word in enumerate(_UNITS.split())} | {
     word: 10 * value for value, word in enumerate(_TENS.split(), 2)
 }
 _RANKS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-ORDINALS = {word: value for value, word in enumerate(_RANKS.split(), 1)}
+ORDINALS = {word: value for value, word in enumerate(_RANKS.split(), 1)} | {
+    (word[:-1] + "ieth" if word.endswith("y") else word + "th"): value for word, value in NUMBERS.items() if value > 12
+}
 SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "dozen": 12}
 
 PASSING = _words("recently lately currently just last next ago yesterday today tonight tomorrow soon now conversation")

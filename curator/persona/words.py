@@ -154,7 +154,9 @@ def names(text: str) -> Iterator[str]:
         word = match[0]
         if not word[0].isupper() or plain(word) in _FIRST_PERSON:
             continue
-        if any(char.isupper() for char in word[1:]) or not _SENTENCE_START.search(text[: match.start()][-8:]):
+        if any(char.isupper() for char in word[1:]) or not _SENTENCE_START.search(
+            text[max(0, match.start() - 8) : match.start()]
+        ):
             yield plain(word)
 
 

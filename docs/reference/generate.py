@@ -39,6 +39,7 @@ EVENTS = {
     "memory_superseded": "a newer wording took a memory's place",
     "memory_retired": "a memory was closed with a reason; its text is kept",
     "memory_linked": "a link between two memories was recorded or its times changed",
+    "claim_pinned": "a claim of a persona was pinned, or let go",
     "memory_deleted": "a memory was forgotten; a tombstone is left",
     "erased": "texts and their salts were erased; the named rows may be empty",
     "entity_changed": "an entity, an alias or a merge was recorded",
@@ -171,7 +172,8 @@ def requirements() -> str:
         body += f"\n## {section}\n\n{table(('id', 'requirement', 'state'), rows)}"
     return f"""# Requirements
 {NOTE}
-What the product has to do, line by line. *Proved* means that a test in `tests/` carries the id and fails without it.
+What the product has to do, line by line. *Proved* means that tests in `tests/` carry the id
+and assert what the line says; not every line was tried against a build that breaks it.
 {counts["proved"]} proved, {counts["partial"]} in part, {counts["deferred"]} not built yet.
 {body}"""
 
@@ -216,6 +218,44 @@ in brackets may be left out. Answers are JSON, and an unknown, missing or wrong 
 
 def parameter(found: inspect.Parameter) -> str:
     return f"`{found.name}`" if found.default is found.empty else f"[`{found.name}`]"
+
+
+def tools() -> str:
+    from cli.mcp_tools import DEFAULT, FULL
+
+    sections = "\n".join(map(tool_section, (*DEFAULT, *FULL)))
+    *others, last = (f"`{tool.name}`" for tool in FULL)
+    extra = f"{', '.join(others)} and {last}"
+    return f"""# MCP tools
+{NOTE}
+`ai-memory mcp` serves these to agents over standard input and output; `--profile full` adds
+{extra}.
+[Claude Code](../guides/claude-code.md) and [Cursor](../guides/cursor.md) have guides.
+
+A tool answers with `structuredContent`, the JSON of the [action](actions.md) it calls and of the command line, and with
+the same as text; for a persona the text is its Markdown. What goes wrong is a result with `isError` and an
+[error](errors.md) of the same code and words as everywhere; an argument that a tool does not take is `invalid`. Who
+calls is who the server was started as: nothing in a call changes that. A tool above the capability tier is `refused`.
+
+What is no message is answered with the codes of JSON-RPC: -32700 for what is no JSON of UTF-8, -32600 for what is no
+request (a batch, an id that is no text or whole number, a key that stands twice, more than
+{substrate.limits.JSON_BYTES:,} bytes in a line), -32601 for an unknown method, -32602 for an unknown tool or page.
+
+{sections}"""
+
+
+def tool_section(tool: Any) -> str:
+    schema = tool.schema
+    rows = []
+    for name, field in schema["properties"].items():
+        type = f"list of {field['items']['type']}s" if field.get("type") == "array" else field.get("type", "anything")
+        meaning = field["description"] + (f" One of: {', '.join(field['enum'])}." if "enum" in field else "")
+        shown_name = f"`{name}`" if name in schema["required"] else f"[`{name}`]"
+        rows.append((shown_name, type, meaning + (f" [default: {field['default']}]" if field.get("default") else "")))
+    tier = "" if tool.action.tier == "keyword" else f", from the capability tier {tool.action.tier} on"
+    does = "writes" if tool.action.writes else "reads"
+    head = f"## `{tool.name}`\n\nThe action `{tool.action_name}`; {does}{tier}.\n\n"
+    return head + f"{tool.description}\n\n{table(('argument', 'type', 'meaning'), rows)}"
 
 
 def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -286,6 +326,7 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "errors.md": errors(),
         DOCS / "reference" / "events.md": events(),
         DOCS / "reference" / "limits.md": limits(),
+        DOCS / "reference" / "mcp.md": tools(),
         DOCS / "spec" / "requirements.md": requirements(),
     }
     if (app := find_app()) is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from audit import anchor as anchors
@@ -14,15 +15,17 @@ from audit import proof
 from audit.event import Event, body, event_hash
 from audit.export import write_export
 from audit.merkle import inclusion_path
+from audit.verify import Fault, verify_log
 from substrate.actions.registry import Json, action
-from substrate.errors import Forbidden, Invalid
+from substrate.errors import Forbidden, Integrity, Invalid
 from substrate.home import Memory
 from substrate.identifiers import check_limit, check_line, check_offset
 from substrate.memory import memories
-from substrate.scopes import access, paths
-from substrate.store import recovery
-from substrate.store.inspection import Report
-from substrate.store.log import event_rows, iterate_events, node_reader
+from substrate.scopes import access, paths, principals
+from substrate.store import epochs, recovery
+from substrate.store.inspection import Report, inspected
+from substrate.store.log import VERIFY, event_rows, iterate_events, node_reader
+from substrate.texts import projections
 
 
 @action("audit_log", writes=False)
@@ -33,7 +36,7 @@ def log(memory: Memory, *, after: int = 0, limit: int | None = None, subject: st
         check_line("subject", subject)
     with memory.read() as r:
         seen = access.readable(r, memory.caller)
-        found = r.events(after, most, subject=subject)
+        found = r.events(after, most, subject=subject, signed=True)
         if subject is not None:  # that there is a hidden event about an id would tell that the id exists
             found = [event for event in found if access.sees(event, seen)]
     return {"events": [_shown(event, access.sees(event, seen)) for event in found]}
@@ -69,14 +72,15 @@ def prove(memory: Memory, *, id: str) -> Json:
     with memory.db.connection() as connection:
         ledger = memory.db.ledger
         _, data, signature, _ = event_rows(connection, number - 1, 1)[0]
+        signer = epochs.at(ledger.epochs, number).public
         path = inclusion_path(number - 1, ledger.frontier(connection).size, node_reader(connection))
-        text = proof.make(data, signature, path, ledger.checkpoint(connection), ledger.genesis_key)
+        text = proof.make(data, signature, path, ledger.checkpoint(connection), signer, ledger.public_key)
     return {"proof": text}
 
 
 @action("audit_keys", writes=False)
 def keys(memory: Memory) -> Json:
-    """Show the keys that sign this store's events."""
+    """Show the keys that signed this store's events, one after another; the last one signs now."""
     ledger = memory.db.ledger
     with memory.read() as r:
         here = r.key_id
@@ -85,15 +89,35 @@ def keys(memory: Memory) -> Json:
         "genesis_key": ledger.genesis_key,
         "key_id": here,
         "key_here": ledger.key is not None,
+        "epochs": [
+            {"epoch": one.number, "public_key": one.public, "key_id": one.key_id, "from_sequence": one.first}
+            for one in ledger.epochs
+        ],
     }
+
+
+@action("audit_rotate", writes=True)
+def rotate(memory: Memory) -> Json:
+    """Have a new key sign from now on and erase the old one, so that it signs nothing any more, whoever has it.
+
+    For a human who may set the policy of ``global``. In a store without a key this is the first.
+    """
+    if memory.caller.kind != "human":
+        raise Forbidden("only a human replaces the store's key", hint="ask a human", reason="humans_only")
+    with memory.write() as tx:
+        access.check(tx, memory.caller, "policy", paths.GLOBAL)
+        sequence = tx.rotate_key()
+    epoch = memory.db.ledger.epochs[-1]
+    return {"sequence": sequence, "epoch": epoch.number, "public_key": epoch.public, "key_id": epoch.key_id}
 
 
 @action("status", writes=False)
 def status(memory: Memory) -> Json:
-    """Show the store: where it is, how much it holds, how it stands to this machine's anchor, who you are."""
+    """Show the store: where it is, what it holds, how it stands to this machine's anchor, and whose key is sealed."""
     db = memory.db
     with memory.read() as r:
         head = r.head.sequence
+        people = principals.people(r)
         seen = sorted(access.readable(r, memory.caller))
         kinds = r.query(
             "SELECT memory_kind, status, count(*) FROM memories WHERE namespace IN (SELECT unnest(?::TEXT[]))"
@@ -105,10 +129,12 @@ def status(memory: Memory) -> Json:
         "home": str(db.home),
         "store_id": db.store_id,
         "caller": {"id": memory.caller.id, "handle": memory.caller.handle, "kind": memory.caller.kind},
+        "people": [{"id": row.id, "handle": row.handle, "sealed": row.sealed} for row in people],
         "events": head,
         "memories": [{"memory_kind": kind, "status": state, "count": count} for kind, state, count in kinds],
         "situation": db.situation.value,
-        "signed": db.ledger.genesis_key is not None,
+        "signed": db.ledger.public_key is not None,
+        "epoch": db.ledger.epochs[-1].number,
         "read_only": db.read_only,
         "anchored_at": anchor.written_at if anchor else None,
         "verified_at": anchor.verified_at if anchor else None,
@@ -117,9 +143,15 @@ def status(memory: Memory) -> Json:
 
 @action("rewrite", writes=True)
 def rewrite(memory: Memory) -> Json:
-    """Copy the file into a fresh one so that forgotten text is gone from it, and from the recall index beside it."""
+    """Copy the file into a fresh one so that forgotten text is gone from it, and with it the files beside it.
+
+    What was tampered with is not made over, for the old file may show how: raises Integrity when anything differs.
+    """
     if memory.caller.kind != "human":
         raise Forbidden("only a human rewrites the file", hint="ask a human", reason="humans_only")
+    with memory.db.connection() as connection:
+        _hold(inspected(connection, memory.db.ledger.state_dir).faults)
+    left = projections.tidy(memory.db).left
     before, after = memory.db.rewrite()
     if (memory.db.home / "index").exists():
         from substrate.recall import index
@@ -128,7 +160,7 @@ def rewrite(memory: Memory) -> Json:
     with memory.write() as tx:
         payload = {"by": memory.caller.id, "before": before, "after": after}
         tx.event("store_rewritten", subject=memory.db.store_id, namespace=None, payload=payload)
-    return {"bytes_before": before, "bytes_after": after}
+    return {"bytes_before": before, "bytes_after": after, "files_left": [error.message for error in left]}
 
 
 @action("audit_verify", writes=False)
@@ -168,13 +200,45 @@ def exported(memory: Memory) -> Json:
 
 
 def export(memory: Memory) -> Iterator[bytes]:
-    """Give the lines of the exported log one by one, each with its newline. Raises Forbidden before the first."""
+    """Give the lines of the exported log one by one, each with its newline.
+
+    Raises, before the first, Forbidden, and Integrity for a log that does not hold and a row that does not match it; a
+    tolerant store passes over the row.
+    """
     _check_reads_all(memory)
+    with memory.read() as r:
+        r.verify_whole()
     with memory.db.connection() as connection:
         ledger = memory.db.ledger
         rows = list(iterate_events(connection))
         note = ledger.checkpoint(connection)
+    _hold(verify_log(rows, ledger.store_id, ledger.genesis_key, notes=[note])[0])
     return write_export(rows, ledger.store_id, ledger.genesis_key, note)
+
+
+def backup(memory: Memory, target: Path, *, with_keys: bool = False) -> Json:
+    """Write a backup to a new file or into a folder (see ``store.backup``).
+
+    For whoever may set the policy of ``global``: it holds every namespace.
+    """
+    from substrate.store.backup import make  # a command that reads does not pay for it
+
+    _check_reads_all(memory)
+    place, manifest = make(memory.db, target, with_keys=with_keys)
+    return {
+        "path": str(place),
+        "bytes": place.stat().st_size,
+        "store_id": manifest.store_id,
+        "sequence": manifest.sequence,
+        "checkpoint": manifest.checkpoint,
+        "keys": manifest.keys,
+    }
+
+
+def _hold(faults: Sequence[Fault]) -> None:
+    """Raise Integrity for the first fault, if there is one."""
+    if faults:
+        raise Integrity(f"the store does not hold: {faults[0].message}", hint=VERIFY, kind=faults[0].kind)
 
 
 def _check_reads_all(memory: Memory) -> None:

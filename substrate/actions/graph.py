@@ -23,9 +23,10 @@ def link(
     relation: str,
     valid_from: str | None = None,
     valid_until: str | None = None,
+    attest: bool = False,
 ) -> Json:
-    """Tie one memory to another by a relation."""
-    with memory.write() as tx:
+    """Tie one memory to another by a relation; with ``attest`` the caller's own key vouches for it."""
+    with memory.write(attest=attest) as tx:
         row = links.link(tx, memory.caller, source, target, relation, valid_from=valid_from, valid_until=valid_until)
     return wire_link(row)
 

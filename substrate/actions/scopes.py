@@ -5,16 +5,20 @@ Source: docs/spec/model.md §5 (space, who).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from audit import keys
 from substrate.actions.registry import Json, action
-from substrate.home import Memory, key_path
+from substrate.home import Memory, new_key
 from substrate.scopes import access, credentials, memberships, namespaces, paths, principals
 from substrate.scopes.rules import Verdict
 from substrate.store.model import CredentialRow, PrincipalRow
+from substrate.texts import projections
+
+_LOG = logging.getLogger("substrate.texts")
 
 
 @action("space_add", writes=True)
@@ -57,14 +61,25 @@ def space_show(memory: Memory, *, path: str) -> Json:
 def space_policy(memory: Memory, *, path: str, field: str, value: Any) -> Json:
     """Set one field of a namespace's policy; null takes it away, so that the namespace above decides again."""
     with memory.write() as tx:
-        return asdict(namespaces.set_policy(tx, memory.caller, path, field, value))
+        row = namespaces.set_policy(tx, memory.caller, path, field, value)
+    _tidy(memory)
+    return asdict(row)
 
 
 @action("space_access", writes=True)
 def space_access(memory: Memory, *, path: str, access: str) -> Json:
     """Make a namespace read-write (rw), read-only (ro) or closed (off)."""
     with memory.write() as tx:
-        return asdict(namespaces.set_access(tx, memory.caller, path, access))
+        row = namespaces.set_access(tx, memory.caller, path, access)
+    _tidy(memory)
+    return asdict(row)
+
+
+def _tidy(memory: Memory) -> None:
+    """Take away the files that are no longer asked for, and warn of those that stay."""
+    swept = projections.tidy(memory.db)
+    for error in (*swept.kept, *swept.left):
+        _LOG.warning("%s; hint: %s", error.message, error.hint)
 
 
 @action("space_member", writes=True)
@@ -99,16 +114,10 @@ def who_add(memory: Memory, *, kind: str, handle: str, owner: str | None = None,
     with memory.read() as r:
         access.check(r, memory.caller, "write", paths.GLOBAL)
     principal_id = memory.db.new_id(principals.PREFIXES.get(kind, "agt"))
-    path = key_path(memory.db.home, principal_id)
-    key = keys.create(path)
-    try:
-        with memory.write() as tx:
-            row = principals.register(
-                tx, memory.caller, kind, handle, owner=owner, lead=lead, public_key=key.public, id=principal_id
-            )
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+    with new_key(memory.db, principal_id) as key, memory.write() as tx:
+        row = principals.register(
+            tx, memory.caller, kind, handle, owner=owner, lead=lead, public_key=key.public, id=principal_id
+        )
     return _principal(row) | {"key_id": key.key_id}
 
 
@@ -121,7 +130,7 @@ def who_list(memory: Memory) -> Json:
 
 @action("who_show", writes=False)
 def who_show(memory: Memory, *, principal: str) -> Json:
-    """Show a principal and, to whoever may change them, its credentials."""
+    """Show a principal, whether its key is sealed and, to whoever may change them, its credentials."""
     with memory.read() as r:
         row = principals.by_handle_or_id(r, principal)
         scope = paths.scope_of(row.kind, row.id)
@@ -168,6 +177,7 @@ def _principal(row: PrincipalRow) -> Json:
         "handle": row.handle,
         "owner_id": row.owner_id,
         "lead_id": row.lead_id,
+        "sealed": row.sealed,
         "created_at": row.created_at,
         "retired_at": row.retired_at,
     }

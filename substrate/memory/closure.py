@@ -17,10 +17,21 @@ from substrate.memory.references import AMONG
 from substrate.store.model import MemoryRow
 from substrate.store.transaction import Reader
 
-_WORD = re.compile(r"\w+")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_WORD = re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")  # in scripts without spaces each letter
+_STOPS = frozenset(".!?:;…\n")  # what stands before the first word of a sentence
 _RUN = 5  # words in a row that make one text a repeat of another
 _SHORTEST = 8  # characters below which a whole text found in another says nothing
 _VALUE = 4  # characters from which a word with a digit is a value that must not survive
+_TOLD = 3  # words in a row by which a reason tells what was forgotten
+_NUMBER = 2  # characters from which a word with a digit tells it
+_LONG = 8  # letters from which a word tells it, unless reasons are usually given with it
+_USUAL = """
+    accident accidentally colleague confidence confidential correction customer deletion disclosed duplicate
+    duplicated employee erroneous forgotten inaccurate incorrect information invented irrelevant mistaken
+    misunderstanding misunderstood obsolete offensive outdated permission personal personally preference privately
+    published replaced requested sensitive something speculation superseded unverified withdrawn withdrew
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +87,33 @@ def repeats(text: str, erased: str) -> bool:
     return bool(_runs(words) & _runs(gone))
 
 
-def _runs(words: list[str]) -> set[tuple[str, ...]]:
-    return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
+def tells(reason: str, erased: str) -> bool:
+    """Tell whether a reason would keep something of an erased text: three words in a row, or one that gives it away.
+
+    That is a number or code, a name (with a capital inside a sentence), or a long word that is not usual in reasons.
+    Other words of the text may stand in a reason.
+    """
+    said, gone = _WORD.findall(fold(reason)), _WORD.findall(fold(erased))
+    run = min(_TOLD, max(1, len(gone)))
+    return bool(_runs(said, run) & _runs(gone, run)) or not _telling(erased).isdisjoint(said)
+
+
+def _telling(text: str) -> set[str]:
+    """Collect the words of a text, folded, each of which gives it away."""
+    found, end = set(), 0
+    for match in _WORD.finditer(text):
+        word, folded = match[0], fold(match[0])
+        inside = word if end and _STOPS.isdisjoint(text[end : match.start()]) else word[1:]
+        end = match.end()
+        numbered = len(word) >= _NUMBER and any(char.isdigit() for char in word)
+        named = len(word) > 1 and any(char.isupper() for char in inside)
+        if numbered or named or (len(folded) >= _LONG and folded not in _USUAL.split()):
+            found.add(folded)
+    return found
+
+
+def _runs(words: list[str], size: int = _RUN) -> set[tuple[str, ...]]:
+    return {tuple(words[at : at + size]) for at in range(len(words) - size + 1)}
 
 
 def _values(text: str) -> set[str]:

@@ -80,7 +80,8 @@ def add(
 ) -> EntityRow:
     """Register an entity in a namespace, or change the name and kind it is registered with there.
 
-    Raises Conflict when the id is an alias there, or was merged into another.
+    The name leads to it from then on, as an alias does, when it has the form of an id. Raises Conflict when the id is
+    an alias there or was merged into another, or when the name leads to another there.
     """
     path = _writable(tx, caller, namespace)
     spelling = check_entity_id(raw)
@@ -97,10 +98,11 @@ def add(
         )
     row = before or EntityRow(namespace=path, entity_id=id, canonical_name=spelling, created_at=tx.now)
     row = replace(row, canonical_name=shown or row.canonical_name, kind=sort or row.kind)
-    if row != before:
+    named = _leading(tx, path, id, shown)
+    if row != before or named:
         namespaces.ensure(tx, caller, path)
-        tx.put(row)
-        _record(tx, caller, path, id, "registered")
+        tx.put(row, *named)
+        _record(tx, caller, path, id, "registered", **({"alias": named[0].alias_folded} if named else {}))
     return row
 
 
@@ -152,7 +154,7 @@ def merge(tx: Transaction, caller: Caller, gone: str, survivor: str, *, namespac
     if old.entity_id != id:
         raise Conflict(
             f"{quote(id)} already leads to {quote(old.entity_id)}",
-            hint=f"merge {old.entity_id!r} instead",
+            hint=f"merge {quote(old.entity_id)} instead",
             entity_id=id,
         )
     namespaces.ensure(tx, caller, path)
@@ -205,6 +207,25 @@ def nearest(r: Reader, raw: str, namespace: str, n: int = 3) -> list[str]:
         (around, around, namespace),
     )
     return get_close_matches(asked, [id for (id,) in known if id != asked], n)
+
+
+def _leading(tx: Transaction, path: str, id: str, name: str | None) -> list[AliasRow]:
+    """Give the alias by which the name that an entity is shown by leads to it, nothing where it does or cannot."""
+    try:
+        folded = fold(check_entity_id(name or id))
+    except Invalid:
+        return []  # too long for a name to be asked by; it is shown all the same
+    taken, there = tx.get(AliasRow, path, folded), tx.get(EntityRow, path, folded)
+    holder = taken.entity_id if taken else (there.merged_into or folded) if there else id
+    if folded != id and holder != id:
+        raise Conflict(
+            f"the name {quote(name or id)} leads to {quote(holder)} in {path}",
+            hint="choose a name that tells the two apart, or merge them: `ai-memory entity merge`",
+            entity_id=folded,
+        )
+    if folded == id or taken or there:
+        return []
+    return [AliasRow(namespace=path, alias_folded=folded, entity_id=id, created_at=tx.now)]
 
 
 def _registration(tx: Transaction, entity: Resolved, path: str) -> list[EntityRow]:

@@ -1,7 +1,8 @@
 """Forget a memory, so that nothing of its text is left, and say beforehand what that would take with it.
 
 A tombstone stays: that there was a memory, where, whose, when, and who forgot it. What was derived from it can fall
-with it as far as the caller may erase that too; the curator's personas follow their sources wherever they are.
+with it as far as the caller may erase that too; what the curator only renders, personas and reflections on
+observations, follows its sources wherever it is.
 
 Source: docs/spec/persona.md §1a; docs/spec/audit.md §1.4; docs/spec/model.md §3 C6; docs/spec/requirements.md S1-36.
 """
@@ -15,8 +16,8 @@ from typing import Any
 
 from substrate import limits
 from substrate.errors import Forbidden, Invalid, NotFound
-from substrate.memory import feed, heads
-from substrate.memory.closure import Closure, closure, repeats
+from substrate.memory import feed, heads, pins
+from substrate.memory.closure import Closure, closure, repeats, tells
 from substrate.memory.draft import check_reason
 from substrate.memory.references import AMONG, Sight, find
 from substrate.memory.writing import closed
@@ -117,7 +118,7 @@ def forget(
     dependants stay and are named. A memory forgotten before is no error, so that a cascade can follow.
 
     Raises NotFound, Forbidden (details.ids: wordings and derived memories that the caller may not erase), Invalid for a
-    reason that repeats the text; nothing is erased then. The old text leaves the file with `Database.rewrite`.
+    reason that repeats part of the text; nothing is erased then. The old text leaves the file with `Database.rewrite`.
     """
     row = find(tx, caller, ref, namespace)
     access.check_row(tx, caller, "forget", row)
@@ -131,9 +132,11 @@ def forget(
             reason="not_yours",
             ids=others,
         )
-    if reason is not None and any(repeats(reason, gone.content) for gone in erased if gone.content):
+    if reason is not None and any(_told(reason, gone) for gone in erased):
         raise Invalid(
-            "the reason repeats what is to be forgotten", hint="say why in other words", fields={"reason": "repeats"}
+            "the reason repeats part of what is to be forgotten, and a reason stays for good",
+            hint="say why without its words, names and numbers, such as 'said in confidence', or give no reason",
+            fields={"reason": "repeats"},
         )
     served = heads.serving(tx, erased)
     _erase(tx, caller, row, erased, reason)
@@ -150,12 +153,34 @@ def forget(
     )
 
 
+def _told(reason: str, row: MemoryRow) -> bool:
+    """Tell whether a reason says something of what is erased; of a persona, which names its entity, five words."""
+    if row.memory_kind == "persona":
+        return repeats(reason, row.content or "")
+    return any(tells(reason, text) for text in (row.title, row.description, row.content) if text)
+
+
+def erase_again(tx: Transaction, ids: Iterable[str]) -> tuple[str, ...]:
+    """Erase memories that a signed event says were forgotten and a restored backup brought back; give their ids."""
+    named = sorted(set(ids))
+    rows = [row for row in tx.get_many(MemoryRow, named).values() if row.status != "deleted"]
+    closing = {"status": "deleted", "status_by": tx.actor, "status_at": tx.now, "updated_at": tx.now}
+    closing["status_reason"] = "forgotten after the backup that was restored"
+    for place, group in groupby(sorted(rows, key=lambda row: row.namespace), key=lambda row: row.namespace):
+        here = list(group)
+        for start in range(0, len(here), _BATCH):
+            part = here[start : start + _BATCH]
+            _bury(tx, part, [replace(row, **(_BLANK | closing)) for row in part])
+            tx.event("erased", subject=part[0].id, namespace=place, payload={"ids": [row.id for row in part]})
+    return tuple(row.id for row in rows)
+
+
 def _falling(r: Reader, caller: Caller, row: MemoryRow, keep_supported: bool) -> tuple[Closure, frozenset[str]]:
     """Work out what falls as far as the caller sees it, and the ids among it that it may not erase."""
     barred: set[str] = set()
 
     def spared(resting: MemoryRow) -> bool:
-        if resting.memory_kind == "persona" or resting.status == "deleted":
+        if access.renders(resting) or resting.memory_kind == "persona" or resting.status == "deleted":
             return False
         try:
             access.check_row(r, caller, "forget", resting)
@@ -171,6 +196,7 @@ def _falling(r: Reader, caller: Caller, row: MemoryRow, keep_supported: bool) ->
 def _erase(tx: Transaction, caller: Caller, seed: MemoryRow, rows: Sequence[MemoryRow], reason: str | None) -> None:
     """Put tombstones in the place of rows, by namespace, each `erased` event naming exactly those it binds."""
     stones: list[MemoryRow] = []
+    pinned = pins.lasting(tx, seed, rows)
     ordered = sorted(rows, key=lambda row: (row.namespace != seed.namespace, row.namespace))
     for place, group in groupby(ordered, key=lambda row: row.namespace):
         here = list(group)
@@ -178,14 +204,30 @@ def _erase(tx: Transaction, caller: Caller, seed: MemoryRow, rows: Sequence[Memo
             part = here[start : start + _BATCH]
             ids = [row.id for row in part]
             made = [_tombstone(tx, caller, row, seed, reason) for row in part]
-            keys = tx.select(IdempotencyRow, f"subject_id {AMONG} AND fingerprint IS NOT NULL", (ids,))
-            for claim in tx.select(ClaimRow, f"persona_id {AMONG}", (ids,), order="persona_id, position"):
-                tx.delete(ClaimRow, claim.persona_id, claim.position)
-            tx.put(*made, *heads.emptied(heads.serving(tx, part)), *(replace(key, fingerprint=None) for key in keys))
+            _bury(tx, part, made, pinned)
             tx.event("erased", subject=seed.id, namespace=place, payload={"ids": ids}, actor=caller.id)
             stones += made
     for stone in stones:
         feed.deleted(tx, caller, stone)
+
+
+def _bury(
+    tx: Transaction,
+    rows: Sequence[MemoryRow],
+    stones: Sequence[MemoryRow],
+    pinned: frozenset[tuple[str, int]] = frozenset(),
+) -> None:
+    """Put tombstones in the place of rows, and take away what else holds or serves their text.
+
+    The `pinned` claims, as keys, stay.
+    """
+    ids = [row.id for row in rows]
+    pins.drop(tx, sources=ids)
+    keys = tx.select(IdempotencyRow, f"subject_id {AMONG} AND fingerprint IS NOT NULL", (ids,))
+    for claim in tx.select(ClaimRow, f"persona_id {AMONG}", (ids,), order="persona_id, position"):
+        if (claim.persona_id, claim.position) not in pinned:
+            tx.delete(ClaimRow, claim.persona_id, claim.position)
+    tx.put(*stones, *heads.emptied(heads.serving(tx, rows)), *(replace(key, fingerprint=None) for key in keys))
 
 
 def _tombstone(tx: Transaction, caller: Caller, row: MemoryRow, seed: MemoryRow, reason: str | None) -> MemoryRow:

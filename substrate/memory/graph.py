@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from substrate import limits
@@ -36,6 +36,9 @@ class Edge(NamedTuple):
     relation: str
 
 
+Way = Literal["out", "in"]
+
+
 class Step(NamedTuple):
     """One memory on a path, and the link that led to it: `out` was followed as it points, `in` against it.
 
@@ -44,7 +47,7 @@ class Step(NamedTuple):
 
     id: str
     relation: str | None = None
-    direction: Literal["out", "in"] | None = None
+    direction: Way | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,23 +201,28 @@ def _paths_of_length(
     """Yield the simple paths of exactly `length` links, ordered by their ids, then by relation and direction.
 
     `near` and `far` are the distances from the two ends; a link further away than `length` allows is left out.
-    networkx walks neighbours in the order they were added, which is that of the sorted edges.
+    networkx walks neighbours in the order they were added, which is that of the sorted edges; parallel links come after
+    that, so that they do not part paths over the same memories.
     """
     import networkx
 
     start, goal = next(iter(near)), next(iter(far))
     beyond = length + 1
-    graph: networkx.MultiGraph[str] = networkx.MultiGraph()
-    graph.add_nodes_from((start, goal))
+    ties: dict[tuple[str, str], list[tuple[str, Way]]] = {}
     for edge in edges:
-        ways = (edge[:2], edge[1::-1])
-        if any(near.get(one, beyond) + 1 + far.get(other, beyond) <= length for one, other in ways):
-            graph.add_edge(*min(ways), key=(edge.relation, edge.source))
-    found: Iterable[Any] = networkx.all_simple_edge_paths(graph, start, goal, cutoff=length)
-    for path in found:
-        if len(path) == length:
-            steps = (Step(there, key[0], "out" if key[1] == here else "in") for here, there, key in path)
-            yield (Step(start), *steps)
+        ties.setdefault(edge[:2], []).append((edge.relation, "out"))
+        ties.setdefault(edge[1::-1], []).append((edge.relation, "in"))
+    graph: networkx.Graph[str] = networkx.Graph()
+    graph.add_nodes_from((start, goal))
+    for one, other in ties:
+        if near.get(one, beyond) + 1 + far.get(other, beyond) <= length:
+            graph.add_edge(*sorted((one, other)))
+    for ids in networkx.all_simple_paths(graph, start, goal, cutoff=length):
+        if len(ids) == length + 1:
+            hops = list(pairwise(ids))
+            for chosen in product(*(sorted(ties[hop]) for hop in hops)):
+                steps = (Step(there, *tie) for (_, there), tie in zip(hops, chosen, strict=True))
+                yield (Step(start), *steps)
 
 
 def _distances(edges: Iterable[Edge], start: str) -> dict[str, int]:

@@ -46,7 +46,8 @@ def link(
     """Record that one memory stands in a relation to another; return the link.
 
     The caller reads both and may change the source. A link that is there already is returned as it is, or takes the new
-    times. A persona's own lineage is written when it is generated, and not here.
+    times, and the level of a transaction that attests. A persona's own lineage is written when it is generated, and not
+    here.
 
     Raises Invalid for an unknown relation and for a memory linked to itself, NotFound for an end the caller may not
     read, Conflict for a forgotten end, Refused for a lineage that would lead back to its own beginning.
@@ -67,7 +68,14 @@ def link(
     made = new_link(tx, caller, ends[0].id, ends[1].id, relation, valid_from=start, valid_until=end)
     before = tx.get(LinkRow, made.source_id, made.target_id, relation)
     if before is not None:
-        made = replace(before, valid_from=start or before.valid_from, valid_until=end or before.valid_until)
+        vouched = made if tx.attests else before
+        made = replace(
+            before,
+            valid_from=start or before.valid_from,
+            valid_until=end or before.valid_until,
+            attest_level=vouched.attest_level,
+            key_id=vouched.key_id,
+        )
         if made == before:
             return before
     elif relation in LINEAGE:

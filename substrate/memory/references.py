@@ -79,13 +79,14 @@ def find(r: Reader, caller: Caller, ref: str, namespace: str | None = None) -> M
     absent or not visible, Invalid for a name in use in several namespaces.
     """
     wanted = check_line("id", ref, limits.REF_BYTES)
+    place = None if namespace is None else namespaces.resolve(r, namespace)
     row = r.get(MemoryRow, wanted)
     if row is not None:
         access.check_row(r, caller, "read", row)
         return row
     if ID.fullmatch(wanted):
         raise access.missing("memory", wanted)
-    return _named(r, caller, wanted, namespace)
+    return _named(r, caller, wanted, place)
 
 
 def find_all(r: Reader, caller: Caller, refs: Iterable[str]) -> list[MemoryRow]:
@@ -119,7 +120,7 @@ def require_active(row: MemoryRow) -> MemoryRow:
 
 def _named(r: Reader, caller: Caller, name: str, namespace: str | None) -> MemoryRow:
     if namespace is not None:
-        row = live_named(r, caller, namespaces.resolve(r, namespace), name)
+        row = live_named(r, caller, namespace, name)
         if row is None:
             raise access.missing("memory", name)
         return row

@@ -88,6 +88,13 @@ def closed(tx: Transaction, caller: Caller, row: MemoryRow, status: str, **colum
     return replace(row, status=status, status_by=caller.id, status_at=tx.now, updated_at=tx.now, **columns)
 
 
+def level(tx: Transaction) -> str:
+    """Name the attestation level of what this transaction records."""
+    if tx.attests and tx.witness is not None:
+        return "peer_attested"
+    return "self_signed" if tx.signed else "unsigned"
+
+
 def new_link(
     tx: Transaction,
     caller: Caller,
@@ -98,13 +105,16 @@ def new_link(
     valid_from: str | None = None,
     valid_until: str | None = None,
 ) -> LinkRow:
-    """Make a link, attested by the key that will sign its event. Source: docs/spec/audit.md §1.6."""
+    """Make a link, attested by the key that will sign its event: a witness's, else the store's.
+
+    Source: docs/spec/audit.md §1.6.
+    """
     return LinkRow(
         source_id=source,
         target_id=target,
         relation=relation,
-        attest_level="self_signed" if tx.signed else "unsigned",
-        key_id=tx.key_id,
+        attest_level=level(tx),
+        key_id=tx.witness.key.key_id if tx.witness and tx.attests else tx.key_id,
         observed_by=caller.id,
         valid_from=valid_from,
         valid_until=valid_until,

@@ -16,6 +16,7 @@ from substrate.recall.segment import Bools, Ints, Segment, build, combine_column
 from substrate.recall.vectors import Floats, Vectors, cosines
 from substrate.recall.words import words
 
+DAY = 86_400_000_000  # microseconds
 EPISODE_GAP = 3_600_000_000  # microseconds between two observations that still belong to one conversation
 
 
@@ -109,6 +110,11 @@ class View:
     def lengths(self) -> Ints:
         """The number of terms of each document."""
         return self._column("lengths").astype(np.int64)
+
+    @cached_property
+    def days(self) -> Ints:
+        """The day each document is about, counted from 1970-01-01."""
+        return self._column("when") // DAY
 
     def id(self, number: int) -> str:
         """Return the id of a document."""

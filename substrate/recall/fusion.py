@@ -15,6 +15,7 @@ from substrate.recall.segment import Bools, Ints
 ENTITY = 0.7  # deviations for a document about an entity the query names
 EPISODE = 0.5  # weight of the standing of the conversation
 EPISODE_BEST = 3  # documents that make the standing of a conversation
+BESIDE = 0.5  # share of the better neighbour's cosine that an observation counts as its own
 GRAPH = 0.5  # share of what links bring that is added to the score
 
 Scores = NDArray[np.float64]
@@ -29,13 +30,28 @@ def standardised(scores: Scores) -> Scores:
     return np.asarray(np.nan_to_num((scores - known.mean()) / spread))
 
 
-def fused(lexical: Scores | None, cosines: Scores | None, about: Bools, episodes: Ints) -> Scores:
+def fused(
+    lexical: Scores | None, cosines: Scores | None, about: Bools, episodes: Ints, recent: Scores | float = 0.0
+) -> Scores:
     """Return the sum of what the arms say of each document, and of its conversation."""
-    base = ENTITY * about.astype(np.float64)
+    base = ENTITY * about.astype(np.float64) + recent
     for scores in (lexical, cosines):
         if scores is not None:
             base = base + standardised(scores)
     return base + EPISODE * standardised(standing(base, episodes))
+
+
+def beside(cosines: Scores, before: Ints, after: Ints) -> Scores:
+    """Return cosines raised by a share of the greater one just before or after; NaN, which counts for nothing, stays.
+
+    `before` and `after` number the neighbours, -1 for none. A neighbour that points away lowers nothing.
+    """
+    known = np.nan_to_num(cosines)
+    best = np.zeros(len(cosines))
+    for places in (before, after):
+        there = places >= 0
+        best[there] = np.maximum(best[there], known[places[there]])
+    return np.asarray(cosines + BESIDE * best)
 
 
 def standing(scores: Scores, episodes: Ints) -> Scores:

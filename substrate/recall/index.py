@@ -110,6 +110,7 @@ class Index:
         """Return the state to go on from: what another process wrote since, nothing if it is of another log."""
         on_disk = folder.code(self._folder)
         if on_disk != self._seen:
+            self._key = folder.index_key(self._folder.parent)  # another process may have replaced the store's key
             self._state, self._seen = folder.load(self._folder, self._key, self._state), on_disk
         if not _of_this_log(r, self._state):
             self._state = State()
@@ -140,7 +141,7 @@ class Index:
         """Write the state; where that fails keep it in memory, and leave no file behind that holds text to vanish."""
         state = compacted(state)
         try:
-            if not db.read_only:
+            if not (db.read_only or db.tolerant):  # what is left out now is there again later
                 state = folder.save(self._folder, self._key, state)
         except Unavailable:
             if vanish:

@@ -1,8 +1,8 @@
 """Score documents against the words of a query: BM25, in which an observation also counts the words around it.
 
 In a conversation the answer often stands beside the words of the question ("Where did you go?" — "To Lisbon."). So an
-observation's term counts and length take in those of its neighbours, at a lower weight. The weights, `K1` and `B` were
-chosen on the development data (docs/concepts/recall.md).
+observation's term counts and length take in those of its neighbours, at a weight that halves with each step away. The
+weights, `K1` and `B` were chosen on the development data (docs/concepts/recall.md).
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from substrate.recall.corpus import View
 from substrate.recall.segment import Bools, Ints
 
 K1, B = 0.9, 0.4
-OWN, BEFORE, AFTER = 10, 7, 3  # tenths; whole numbers, so that sums are exact in any order
+OWN = 20  # a document's own words, in twentieths; whole numbers, so that sums are exact in any order
+BEFORE = (14, 7)  # those of the observation just before, and of the one before that
+AFTER = (6, 3)
 
 
 @dataclass(frozen=True)
@@ -37,38 +39,33 @@ def bm25(view: View, query: Mapping[str, int]) -> Matches:
     how often the query holds the term.
     """
     scores, own = np.zeros(len(view)), np.zeros(len(view), np.bool_)
-    lengths = _widened(view)
+    lengths = _widened(view, np.arange(len(view)), view.lengths)
     mean = int(lengths.sum()) / max(len(view), 1)
     for term in sorted(query):
         docs, counts = view.postings(term)
         if not len(docs):
             continue
         own[docs] = True
-        docs, tenths = _with_neighbours(view, docs, counts)
-        count = tenths / OWN
+        widened = _widened(view, docs, counts)
+        docs = np.flatnonzero(widened)
+        count = widened[docs] / OWN
         idf = math.log(1 + (len(view) - len(docs) + 0.5) / (len(docs) + 0.5))
         weight = query[term] * idf * (K1 + 1)
         scores[docs] += weight * count / (count + K1 * (1 - B + B * (lengths[docs] / mean)))
     return Matches(scores, own)
 
 
-def _widened(view: View) -> Ints:
-    """Return each document's length and its neighbours', in tenths."""
-    lengths = OWN * view.lengths
-    second = np.flatnonzero(view.before >= 0)
-    first = view.before[second]
-    lengths[second] += BEFORE * view.lengths[first]
-    lengths[first] += AFTER * view.lengths[second]
-    return lengths
+def _widened(view: View, docs: Ints, values: Ints) -> Ints:
+    """Return for each document of the view the sum of its value and its neighbours', in twentieths.
 
-
-def _with_neighbours(view: View, docs: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Return the documents these counts reach, ascending, and the counts there in tenths."""
-    after, before = view.after[docs], view.before[docs]
-    follows, leads = after >= 0, before >= 0
-    reached = np.concatenate([docs, after[follows], before[leads]])
-    tenths = np.concatenate([OWN * counts, BEFORE * counts[follows], AFTER * counts[leads]])
-    places, inverse = np.unique(reached, return_inverse=True)
-    sums = np.zeros(len(places), np.int64)
-    np.add.at(sums, inverse, tenths)
-    return places, sums
+    `values` are those of `docs`, which are distinct; all others have 0.
+    """
+    sums = np.zeros(len(view), np.int64)
+    sums[docs] = OWN * values
+    for step, weights in ((view.after, BEFORE), (view.before, AFTER)):
+        places = docs
+        for weight in weights:
+            places = np.where(places >= 0, step[places], -1)
+            there = places >= 0
+            sums[places[there]] += weight * values[there]  # nobody stands just after, or just before, two others
+    return sums

@@ -18,7 +18,7 @@ from substrate.scopes import access, namespaces
 from substrate.scopes.caller import Caller
 from substrate.store.transaction import Reader
 
-ARMS = ("lexical", "vector", "graph", "entity")
+ARMS = ("lexical", "vector", "graph", "entity", "time")
 STATUSES = ("active", "superseded", "retired")
 
 

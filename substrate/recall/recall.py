@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from datetime import date
 
 import numpy as np
 
 from substrate import limits
-from substrate.recall import embedding, fusion, index, links
+from substrate.recall import embedding, fusion, index, links, moments
 from substrate.recall.answer import Arm, Hit, Recall, fitted
 from substrate.recall.corpus import Corpus, View
 from substrate.recall.embedding import Embedder
@@ -22,6 +23,7 @@ from substrate.recall.index import Progress
 from substrate.recall.lexical import bm25
 from substrate.recall.names import named
 from substrate.recall.question import ARMS, Question, Readership, readership
+from substrate.recall.rerank import RERANKED, Reranker, reranked
 from substrate.recall.segment import Bools
 from substrate.recall.words import terms
 from substrate.scopes import access
@@ -49,18 +51,23 @@ def recall(
     chars: int | None = None,
     arms: Collection[str] = ARMS,
     embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
     progress: Progress | None = None,
 ) -> Recall:
     """Return the memories that answer a query, best first; equal ones newer first, then by id.
 
     Looked through is all the caller may read, or one namespace of it. `kinds` and `types` choose hits, empty for any;
-    `as_of` keeps what held in the world at that time, `known_at` what was active in the store then. A hit has evidence
-    of its own: a word of the query, a cosine of at least `min_score`, a link from a better one, or being the persona of
-    an entity the query names. At most `max_hits` come back, with at most `chars` characters of content together.
+    `as_of` keeps what held in the world at that time, `known_at` what was active in the store then. Words such as "last
+    week" are read, and ages counted, as of that time, else as of the clock. A hit has evidence of its own: a word of
+    the query, a cosine of at least `min_score`, a time that the query names, a link from a better one, or being the
+    persona of an entity the query names. At most `max_hits` come back, with at most `chars` characters of content
+    together.
 
-    `embedder` None is the packaged model where it is installed. Must not be called inside `db.read` or `db.write`: it
-    takes the store's file for short moments, and not while texts are encoded. Raises Invalid naming the field,
-    NotFound for a namespace the caller may not read, Integrity for a row that is not what the log committed to.
+    `embedder` None is the packaged model where it is installed. A `reranker` puts the `RERANKED` best in its own order,
+    unless the query names an entity and asks nothing else; `score` stays what it was, `arms` holds what the model gave.
+    Must not be called inside `db.read` or `db.write`: it takes the store's file for short moments, and not while texts
+    are encoded or read by the reranker. Raises Invalid naming the field, NotFound for a namespace the caller may not
+    read, Integrity for a row that is not what the log committed to.
     """
     question = Question(
         query=query,
@@ -84,11 +91,22 @@ def recall(
     fared["lexical"] = search.by_words()
     if encoder is not None:
         fared["vector"] = search.by_meaning(encoder, missing)
+    fared["time"] = search.by_time(db.clock())
     with db.read() as r:
         fared["entity"] = search.by_name(r)
         search.fuse()
         fared["graph"] = search.by_links(r, db.clock())
-        return _answer(r, search, {name: fared[name] for name in ARMS})
+        numbers = {view.id(number): number for number in search.best(RERANKED if reranker else 0)}
+        shown = [row for row in _rows(r, list(numbers)) if _still(row, readers)]
+    if reranker is not None and not search.only_named:
+        shown, given = reranked(reranker, query, shown)
+        search.found["rerank"] = np.zeros(len(view))
+        for name, score in given.items():
+            search.found["rerank"][numbers[name]] = score
+    shown = shown[: readers.question.max_hits]
+    texts = fitted(shown, int(readers.question.chars or 0))
+    hits = tuple(search.hit(numbers[row.id], row, text) for row, text in zip(shown, texts, strict=False))
+    return Recall(hits, {name: fared[name] for name in ARMS}, len(shown) - len(hits))
 
 
 class _Search:
@@ -101,6 +119,7 @@ class _Search:
         self.scores = np.zeros(len(view))
         self.evidence = np.zeros(len(view), np.bool_)
         self.about = np.zeros(len(view), np.bool_)
+        self.recent: fusion.Scores = np.zeros(len(view))
         self.only_named = False
 
     def by_words(self) -> Arm:
@@ -118,10 +137,24 @@ class _Search:
     def by_meaning(self, encoder: Embedder, missing: int) -> Arm:
         """Score by the cosine with the query; evidence is one of at least `min_score`."""
         cosines = self.view.similarities(encoder.encode([self.question.query])[0])
-        self.full["vector"] = cosines
+        self.full["vector"] = fusion.beside(cosines, self.view.before, self.view.after)
         near = np.nan_to_num(cosines, nan=-1.0) >= self.question.min_score
         self._keep("vector", np.where(near, cosines, 0.0), near)
         return Arm(True, f"{missing:,} of {len(self.view):,} memories have no vector yet" if missing else None)
+
+    def by_time(self, now: str) -> Arm:
+        """Score by the times the query names and by age, as seen when it is asked: `as_of`, `known_at` or `now`.
+
+        Evidence is to be in a named time, if it has a beginning and an end.
+        """
+        if "time" not in self.question.arms:
+            return _not_asked()
+        today = date.fromisoformat((self.question.as_of or self.question.known_at or now)[:10])
+        self.recent = moments.recent(self.view, today)
+        scores, bounded = moments.named(self.view, self.question.query, today)
+        self.full["lexical"] = self.full.get("lexical", 0.0) + scores
+        self._keep("time", scores, bounded)
+        return Arm(True) if scores.any() else Arm(True, "the query names no time that holds a memory")
 
     def by_name(self, r: Reader) -> Arm:
         """Find the documents about, or said by, an entity the query names; by itself that is no evidence."""
@@ -136,7 +169,7 @@ class _Search:
     def fuse(self) -> None:
         """Make one score of what was found so far."""
         lexical, vector = self.full.get("lexical"), self.full.get("vector")
-        self.scores = fusion.fused(lexical, vector, self.about, self.view.episodes)
+        self.scores = fusion.fused(lexical, vector, self.about, self.view.episodes, self.recent)
         self.evidence |= self._named("persona") & self.only_named
 
     def by_links(self, r: Reader, now: str) -> Arm:
@@ -152,11 +185,12 @@ class _Search:
         self.scores = self.scores + fusion.GRAPH * scores
         return Arm(True) if best else Arm(False, "no memory was found to start from")
 
-    def best(self) -> list[int]:
-        """Return the numbers of the best hits, at most `max_hits`, the personas of named entities put first."""
+    def best(self, least: int) -> list[int]:
+        """Return the best hits, at most `max_hits`, or `least` if that is more; personas of named entities first."""
+        many = max(int(self.question.max_hits or 0), least)
         personas, reflections = self._named("persona"), self._named("reflection")
         self.scores = fusion.personas_first(self.scores, personas, reflections, self.evidence, self.only_named)
-        return fusion.ranked(self.scores, self.evidence & self.readers.wanted(self.view))[: self.question.max_hits]
+        return fusion.ranked(self.scores, self.evidence & self.readers.wanted(self.view))[:many]
 
     def hit(self, number: int, row: MemoryRow, text: str) -> Hit:
         """Return the hit a document is, with what each arm that found it gave."""
@@ -190,14 +224,6 @@ def _corpus(
         return follower.corpus(follower.catch_up(db, progress)), 0
     missing = follower.encode(db, encoder, among=readers.known, limit=ENCODE_NOW, progress=progress)
     return follower.corpus(follower.catch_up(db, progress), encoder.model_id), missing
-
-
-def _answer(r: Reader, search: _Search, arms: dict[str, Arm]) -> Recall:
-    numbers = {search.view.id(number): number for number in search.best()}
-    shown = [row for row in _rows(r, list(numbers)) if _still(row, search.readers)]
-    texts = fitted(shown, int(search.question.chars or 0))
-    hits = tuple(search.hit(numbers[row.id], row, text) for row, text in zip(shown, texts, strict=False))
-    return Recall(hits, arms, len(shown) - len(hits))
 
 
 def _rows(r: Reader, names: Sequence[str]) -> list[MemoryRow]:

@@ -152,9 +152,18 @@ def visible(row: MemoryRow, caller: Caller, paths: Collection[str]) -> bool:
     return within and _applies(row, caller)
 
 
+def renders(row: MemoryRow) -> bool:
+    """Tell whether the curator only says in a row what its sources say: a persona, or a reflection on observations.
+
+    Such a row belongs to its sources: it has no more readers than they, and falls with them.
+    """
+    distilled = row.memory_kind == "reflection" and row.memory_type == "fact"
+    return row.origin == "curator" and (row.memory_kind == "persona" or distilled)
+
+
 def _open_to_leads(row: MemoryRow) -> bool:
-    """Tell whether a row is the curator's own: a persona quotes reflections, so it has no more readers than they."""
-    return row.origin == "curator" and row.memory_kind != "persona"
+    """Tell whether a row is the curator's own, such as an episode or a lesson."""
+    return row.origin == "curator" and not renders(row)
 
 
 def sees(event: Event, paths: Collection[str]) -> bool:

@@ -6,6 +6,7 @@ Source: docs/spec/model.md §1.10, docs/spec/audit.md §3.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from dataclasses import replace
 
@@ -19,6 +20,18 @@ from substrate.store.model import CredentialRow, PrincipalRow
 from substrate.store.transaction import Reader, Transaction
 
 TOKEN_BYTES = 32
+_INSTANCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def check_instance(instance: str) -> str:
+    """Return the name of a copy of an agent unchanged: letters, digits, '.', '_' and '-'."""
+    if not _INSTANCE.fullmatch(instance):
+        raise Invalid(
+            f"{quote(instance)} names no instance of an agent",
+            hint="letters, digits, '.', '_' and '-'; with the agent's handle: agent#instance",
+            fields={"instance": "pattern"},
+        )
+    return instance
 
 
 def add_key(
@@ -47,7 +60,7 @@ def key_row(tx: Transaction, principal_id: str, public_key: str, *, instance: st
     return CredentialRow(
         id=tx.new_id("cred"),
         principal_id=principal_id,
-        instance=instance,
+        instance=None if instance is None else check_instance(instance),
         kind="ed25519",
         public_key=public_key,
         created_at=tx.now,
@@ -63,7 +76,7 @@ def add_token(
     row = CredentialRow(
         id=tx.new_id("cred"),
         principal_id=owner.id,
-        instance=instance,
+        instance=None if instance is None else check_instance(instance),
         kind="bearer",
         token_sha256=digest(token),
         created_at=tx.now,
@@ -139,6 +152,10 @@ def _scope(r: Reader, principal_id: str) -> str:
 
 
 def _record(tx: Transaction, event: str, owner: PrincipalRow, row: CredentialRow) -> None:
-    payload = {"principal_id": owner.id, "credential_id": row.id, "instance": row.instance}
-    payload |= {"key_id": key_id(row.public_key)} if row.public_key else {}
+    payload = {"principal_id": owner.id, "instance": row.instance} | named(row)
     tx.event(event, subject=row.id, namespace=paths.scope_of(owner.kind, owner.id), payload=payload)
+
+
+def named(row: CredentialRow) -> dict[str, str]:
+    """Name a credential in an event; a key by its id as well, so that the log says whose it is."""
+    return {"credential_id": row.id} | ({"key_id": key_id(row.public_key)} if row.public_key else {})

@@ -9,12 +9,14 @@ import re
 from dataclasses import replace
 
 from audit.keys import Key
+from audit.sealing import Sealed
 from substrate import limits
-from substrate.errors import Conflict, Forbidden, Invalid
+from substrate.errors import Conflict, Forbidden, Invalid, Refused
 from substrate.escape import quote
 from substrate.identifiers import fold
 from substrate.scopes import access, credentials, paths
 from substrate.scopes.caller import CURATOR, HUB, Caller
+from substrate.secrets import redact
 from substrate.store.model import CredentialRow, NamespaceRow, PrincipalRow
 from substrate.store.transaction import Reader, Transaction
 
@@ -37,7 +39,6 @@ __all__ = [
 PREFIXES = {"human": "hum", "agent": "agt"}
 RESERVED = frozenset({"all", "curator", "hub", "owner", "roster"})
 _HANDLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_INSTANCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def register(
@@ -64,7 +65,7 @@ def register(
     handle = check_handle(handle)
     if tx.count(PrincipalRow, "handle = ?", (handle,)):
         raise Conflict(f"handle {quote(handle)} is taken", hint="choose another one")
-    if kind == "human" and (owner or lead):
+    if kind == "human" and (owner, lead) != (None, None):
         raise Invalid(
             "a human has neither owner nor lead", hint="they belong to agents", fields={"owner": "agents_only"}
         )
@@ -72,8 +73,8 @@ def register(
         id=id,
         kind=kind,
         handle=handle,
-        owner_id=_owner(tx, owner or caller.id) if kind == "agent" else None,
-        lead_id=_live(tx, lead).id if lead else None,
+        owner_id=_owner(tx, caller.id if owner is None else owner) if kind == "agent" else None,
+        lead_id=None if lead is None else _live(tx, lead).id,
         public_page=public_page,
         created_at=tx.now,
     )
@@ -97,12 +98,21 @@ def first_human(tx: Transaction, handle: str, key: Key | None, *, id: str | None
 
 
 def retire(tx: Transaction, caller: Caller, ref: str) -> PrincipalRow:
-    """End a principal: it reads and writes nothing any more, what it wrote stays. The human itself or the owner may."""
+    """End a principal: it reads and writes nothing any more, what it wrote stays. The human itself or the owner may.
+
+    The last human who can act, with a key that is not revoked, is `Refused`: nobody could follow.
+    """
     row = by_handle_or_id(tx, ref)
     scope = paths.scope_of(row.kind, row.id)
     access.check(tx, caller, "policy", scope)
     if row.retired_at is not None:
         return row
+    if row.kind == "human" and not _others(tx, row.id):
+        raise Refused(
+            f"{row.handle} is the last human who can act here",
+            hint="add another human first: `ai-memory who add human HANDLE`",
+            reason="last_human",
+        )
     row = replace(row, retired_at=tx.now)
     tx.put(row)
     tx.event("membership_changed", subject=row.id, namespace=scope, payload={"principal_id": row.id, "retired": True})
@@ -135,6 +145,11 @@ def everyone(r: Reader) -> list[PrincipalRow]:
     return r.select(PrincipalRow, order="handle")
 
 
+def people(r: Reader) -> list[PrincipalRow]:
+    """List the humans who are not retired, by handle."""
+    return r.select(PrincipalRow, "kind = 'human' AND retired_at IS NULL", order="handle")
+
+
 def caller_for(r: Reader, ref: str, *, project: str | None = None, session: str | None = None) -> Caller:
     """Make the caller that `handle`, `id` or either with `#instance` names. This trusts the name: see `authenticate`.
 
@@ -144,12 +159,14 @@ def caller_for(r: Reader, ref: str, *, project: str | None = None, session: str 
     row = by_handle_or_id(r, name)
     if row.retired_at is not None:
         raise Forbidden(f"{row.handle} is retired", hint="act as somebody else", reason="retired")
-    if marked and (row.kind != "agent" or not _INSTANCE.fullmatch(instance)):
+    if marked and row.kind != "agent":
         raise Invalid(
             f"{quote(ref)} names no instance of an agent",
-            hint="write agent#instance: letters, digits, '.', '_' and '-'",
-            fields={"instance": "pattern"},
+            hint="only agents have instances",
+            fields={"instance": "agents_only"},
         )
+    if marked:
+        credentials.check_instance(instance)
     return Caller(
         id=row.id,
         kind="agent" if row.kind == "agent" else "human",
@@ -160,7 +177,9 @@ def caller_for(r: Reader, ref: str, *, project: str | None = None, session: str 
     )
 
 
-def authenticate(r: Reader, ref: str, key: Key, *, project: str | None = None, session: str | None = None) -> Caller:
+def authenticate(
+    r: Reader, ref: str, key: Key | Sealed, *, project: str | None = None, session: str | None = None
+) -> Caller:
     """Make the caller that `ref` names, if the key at hand is an unrevoked one of that principal.
 
     A key registered for one instance makes that instance. Raises Forbidden otherwise.
@@ -187,7 +206,7 @@ def authenticate_token(r: Reader, token: str, *, project: str | None = None, ses
 def check_handle(handle: str) -> str:
     """Return a handle unchanged: lower-case letters, digits, '.', '_', '-', and nothing that reads like an id."""
     if not isinstance(handle, str) or not _HANDLE.fullmatch(handle):
-        near = re.sub(r"[^a-z0-9._-]+", "-", fold(handle[: limits.HANDLE_CHARS])).strip("-._") if handle else ""
+        near = re.sub(r"[^a-z0-9._-]+", "-", fold(redact(handle)[: limits.HANDLE_CHARS])).strip("-._") if handle else ""
         rule = "lower-case letters, digits, '.', '_' and '-', starting with a letter or digit, at most 64"
         raise Invalid(
             f"{quote(handle)} is no handle",
@@ -212,6 +231,11 @@ def _fresh_id(tx: Transaction, kind: str, id: str | None) -> str:
     return id
 
 
+def _others(r: Reader, id: str) -> bool:
+    """Say whether another human can act: is not retired and has a key."""
+    return any(credentials.valid_keys(r, row.id) for row in people(r) if row.id != id)
+
+
 def _live(r: Reader, ref: str) -> PrincipalRow:
     row = by_handle_or_id(r, ref)
     if row.retired_at is not None:
@@ -233,4 +257,4 @@ def _write(tx: Transaction, row: PrincipalRow, key: CredentialRow | None) -> Non
     if key is None:
         tx.event("policy_changed", subject=row.id, namespace=scope, payload=payload | {"namespace": scope})
     else:
-        tx.event("key_added", subject=row.id, namespace=scope, payload=payload | {"credential_id": key.id})
+        tx.event("key_added", subject=row.id, namespace=scope, payload=payload | credentials.named(key))

@@ -82,6 +82,14 @@ class Baton:
         finally:
             self._mutex.release()
 
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody waits for the file."""
+        try:
+            return bool(self._waiting())
+        except OSError:
+            return False
+
     def close(self) -> None:
         """Let go of the file now."""
         with self._mutex:
@@ -226,3 +234,22 @@ def _try_lock(fd: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def stale_tickets(home: Path) -> list[Path]:
+    """List the tickets, and drafts of tickets, of processes that died in the queue."""
+    queue = home / "queue"
+    if queue.is_symlink() or not queue.is_dir():
+        return []
+    return [path for path in sorted(queue.iterdir()) if _TICKET.fullmatch(path.name.lstrip(".")) and _dead(path)]
+
+
+def _dead(path: Path) -> bool:
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        return _try_lock(fd)
+    finally:
+        os.close(fd)

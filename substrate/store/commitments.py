@@ -5,6 +5,8 @@ Source: docs/spec/audit.md §1.4 and §1.5.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +18,7 @@ from substrate.store.db import Connection, commitment_sql, row_id_sql
 from substrate.store.model import row_id
 
 Fault = tuple[str, str | None, str]  # kind, subject, message
-HINT = "run `ai-memory audit verify` to see everything that differs, then restore a backup"
+HINT = "`ai-memory doctor` names what differs and the command that mends it; `--tolerate` reads the rest"
 _FEW = 500  # rows of a table whose commitments Python computes faster than the engine
 _SALT = re.compile(r"[0-9a-f]{64}").fullmatch
 
@@ -101,3 +103,12 @@ def _text(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
+
+
+def fingerprint(salt: str, request: Mapping[str, Any]) -> str:
+    """Hash a request under a salt and keep both; forgetting the subject erases them together.
+
+    The request was not checked yet: a number or text that no row could hold is hashed too, and refused later.
+    """
+    text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return salt + hashlib.sha256(f"request/v1{salt}{text}".encode(errors="surrogatepass")).hexdigest()

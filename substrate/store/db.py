@@ -19,11 +19,12 @@ from typing import Any
 import duckdb
 
 from audit.errors import AiMemoryError, Conflict, Integrity, Invalid, Unavailable
-from substrate.store import schema
+from substrate.store import schema, spare
 
 FILE = "memory.duckdb"
 MEMORY = Path(":memory:")  # a file that is nowhere
-COMPANIONS = (".wal", ".wal.checkpoint", ".wal.recovery")  # ends of the names of the engine's other files
+LOG = ".wal"
+COMPANIONS = (LOG, ".wal.checkpoint", ".wal.recovery", spare.END)  # ends of the names of what lies beside a file
 SPILL = ".tmp"  # and of its folder for rows that do not fit into memory
 Values = Sequence[Any]
 _SETTING = re.compile(r"[A-Za-z0-9_]{1,64}")
@@ -33,6 +34,17 @@ _FULL = ("no space", "disk full", "quota", "out of memory")
 _IDLE: dict[tuple[object, ...], duckdb.DuckDBPyConnection] = {}
 _KEPT = 2
 _POOL = threading.Lock()
+_FORKED: list[object] = []  # engines of the process this one was forked from: to close one here would crash
+
+
+def _forget_engines() -> None:
+    global _POOL
+    _FORKED.append(dict(_IDLE))
+    _IDLE.clear()
+    _POOL = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_engines)
 
 
 class Connection:
@@ -53,6 +65,7 @@ class Connection:
     ) -> None:
         self.path, self.read_only = path, read_only
         self._closed = False
+        self._on_disk = not read_only and path != MEMORY
         place = ":memory:" if path == MEMORY else os.path.abspath(path)
         if "?" in place:  # the engine would write its log under another name
             raise Invalid(f"{place}: a path with a question mark holds no store", hint="choose another folder")
@@ -60,6 +73,8 @@ class Connection:
         with translated(opening=True):
             with _POOL:
                 idle: duckdb.DuckDBPyConnection | None = _IDLE.pop(self._key, None)
+            if self._on_disk:
+                spare.put_back(path)
             self._raw = idle or _confined(place, settings)
             try:
                 self._raw.execute(f"ATTACH {quoted(place)} AS store{' (READ_ONLY)' if read_only else ''}")
@@ -115,11 +130,32 @@ class Connection:
             ) from error
 
     def checkpoint(self) -> None:
-        """Move what the write-ahead log holds into the file."""
-        self.run("CHECKPOINT store")
+        """Move what the write-ahead log holds into the file; broken off, it is as if it had not begun (see ``spare``).
 
-    def close(self) -> None:
-        """Let go of the file. What was committed is on disk already, so nothing here can fail it."""
+        Only this does so: the engine by itself does not, neither at a size of its log nor at the end.
+        """
+        if self._on_disk:
+            ((size,),) = self.rows("SELECT block_size FROM pragma_database_size() WHERE database_name = 'store'")
+            blocks = self.rows("SELECT block_id FROM pragma_metadata_info('store') ORDER BY block_id")
+            with translated():
+                spare.keep(self.path, [block for (block,) in blocks], size)
+        self.run("CHECKPOINT store")
+        if self._on_disk:
+            with translated():
+                spare.drop(self.path)
+
+    def log_bytes(self) -> int:
+        """Give the size of the write-ahead log."""
+        try:
+            return self.path.with_name(self.path.name + LOG).stat().st_size if self._on_disk else 0
+        except FileNotFoundError:
+            return 0
+
+    def close(self, log: int = 0) -> None:
+        """Let go of the file, after a checkpoint if there are more than ``log`` bytes of write-ahead log.
+
+        What was committed is on disk already, so nothing here can fail it.
+        """
         if self._closed:
             return
         self._closed = True
@@ -128,6 +164,9 @@ class Connection:
             with suppress(duckdb.Error):  # such as no space to move the write-ahead log into the file
                 with suppress(duckdb.TransactionException):
                     self._raw.execute("ROLLBACK")
+                with suppress(AiMemoryError):
+                    if self.log_bytes() > log:
+                        self.checkpoint()
                 self._raw.execute("SET search_path = 'memory.main'")
                 self._raw.execute("DETACH store")
                 detached = True
@@ -155,6 +194,8 @@ def _confined(place: str, settings: Mapping[str, str] | None) -> duckdb.DuckDBPy
     files = ", ".join(quoted(place + end) for end in ("", *COMPANIONS))
     try:
         for statement in (
+            "PRAGMA disable_checkpoint_on_shutdown",
+            "SET checkpoint_threshold = '1000TB'",  # never by itself
             f"SET temp_directory = {quoted(place + SPILL)}",
             f"SET allowed_paths = [{files}]",
             "SET enable_external_access = false",
@@ -235,7 +276,7 @@ def _told(error: duckdb.Error, opening: bool) -> AiMemoryError:
     words = line.lower()
     if any(word in words for word in _FULL) or isinstance(error, duckdb.OutOfMemoryException):
         return _medium(error)
-    if "corrupt" in words:
+    if "corrupt" in words or "could not read enough bytes" in words:  # a file that was cut
         return _damaged(error)
     if opening and ("conflicting lock" in words or isinstance(error, duckdb.ConnectionException)):
         return Unavailable(f"the store's file is held by somebody else: {line}", hint="close it there, then try again")
@@ -256,6 +297,9 @@ def _told(error: duckdb.Error, opening: bool) -> AiMemoryError:
     return _damaged(error)
 
 
+_DOCTOR = "`ai-memory doctor` names the damage and the command that mends it"
+
+
 def _medium(error: Exception) -> Unavailable:
     line = _first_line(error)
     full = isinstance(error, duckdb.OutOfMemoryException) or any(word in line.lower() for word in _FULL)
@@ -264,4 +308,7 @@ def _medium(error: Exception) -> Unavailable:
 
 
 def _damaged(error: Exception) -> Integrity:
-    return Integrity(f"the store's file is damaged: {_first_line(error)}", hint="restore the newest backup")
+    return Integrity(
+        f"the store's file is damaged: {_first_line(error)}",
+        hint=_DOCTOR,
+    )

@@ -14,12 +14,13 @@ from functools import cache
 from pathlib import Path
 
 from audit.errors import Integrity, Unavailable
+from audit.files import sync
 from substrate.store import schema
 from substrate.store.db import COMPANIONS, MEMORY, SPILL, Connection, quoted, start, translated
 
 _VERSION = re.compile(r"[0-9]{1,9}", re.ASCII)
 # SHA-256 of the tables' definitions as DuckDB 2.0.1 writes them; for another engine they are made and compared.
-_DEFINITIONS = "019e0a53f5f0defddd6dcba8645be562e2332bbc0e283b69f6973c7787827f85"
+_DEFINITIONS = "703a047cd18e99791b3302e3e357b2b2b84c9716faff738588e6a728259cde53"
 
 
 def create_file(path: Path, settings: Mapping[str, str] | None = None) -> Connection:
@@ -134,10 +135,10 @@ def rewrite_file(path: Path, settings: Mapping[str, str] | None = None) -> tuple
         workshop.mkdir(mode=0o700)
         try:
             before = path.stat().st_size
+            _checkpoint(path, settings)
             raw = start(settings)
             try:
-                raw.execute(f"ATTACH {quoted(str(path))} AS old")
-                raw.execute("CHECKPOINT old")
+                raw.execute(f"ATTACH {quoted(str(path))} AS old (READ_ONLY)")
                 raw.execute(f"ATTACH {quoted(str(fresh))} AS new")
                 raw.execute("COPY FROM DATABASE old TO new")
                 raw.execute("CHECKPOINT new")
@@ -155,17 +156,25 @@ def rewrite_file(path: Path, settings: Mapping[str, str] | None = None) -> tuple
     return before, after
 
 
+def _checkpoint(path: Path, settings: Mapping[str, str] | None) -> None:
+    connection = Connection(path, settings=settings)
+    try:
+        connection.checkpoint()
+    finally:
+        connection.close()
+
+
+def copy_file(path: Path, folder: Path) -> None:
+    """Copy a file that nobody has open, with the write-ahead logs beside it."""
+    with translated():
+        for end in ("", *COMPANIONS):
+            if os.path.lexists(source := path.with_name(path.name + end)):
+                shutil.copyfile(source, folder / source.name)
+                (folder / source.name).chmod(0o600)
+
+
 def remove_traces(path: Path) -> None:
     """Remove what the engine keeps beside a file: its write-ahead logs, and what a crash left of its spilled rows."""
     for end in COMPANIONS:
         path.with_name(path.name + end).unlink(missing_ok=True)
     shutil.rmtree(path.with_name(path.name + SPILL), ignore_errors=True)
-
-
-def sync(path: Path) -> None:
-    """Have the system write a file, or a folder's names, to the disk."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -11,34 +11,42 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from audit import anchor as anchors
-from audit.anchor import Anchor
+from audit.anchor import Anchor, Situation
+from audit.attestation import Registry
 from audit.errors import Integrity
 from audit.merkle import Frontier, leaf_hash
 from audit.state import BUCKETS, bucket_digest, bucket_of
 from audit.verify import Fault, Summary, verify_log
 from substrate import config
-from substrate.store import schema
+from substrate.store import schema, spare
 from substrate.store.baton import Baton
 from substrate.store.commitments import table_faults
 from substrate.store.database import writable
 from substrate.store.db import FILE, Connection
 from substrate.store.file import check_tables
 from substrate.store.ledger import state_folder
-from substrate.store.log import iterate_events, newest, parsed, store_after
+from substrate.store.log import hash_at, iterate_events, newest, parsed, store_after
 
 _LIMIT = 1_000
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a whole verification found. ``ok`` means no fault; ``anchored`` that this machine's anchor agrees too."""
+    """What a whole verification found. ``ok`` means no fault; ``anchored`` that this machine's anchor agrees too.
+
+    ``public_key`` is the one in force at the end, ``situation`` how the head stands to the anchor: unanchored also
+    where there is one that cannot be read.
+    """
 
     store_id: str
     genesis_key: str | None
     events: int
     head: str
     anchored: bool
+    public_key: str | None = None
+    situation: Situation = Situation.UNANCHORED
     faults: tuple[Fault, ...] = field(default=())
+    registry: Registry = field(default_factory=Registry)
 
     @property
     def ok(self) -> bool:
@@ -47,8 +55,12 @@ class Report:
 
 
 @contextmanager
-def unverified(home: Path) -> Iterator[Connection]:
-    """Hold the file and open it without asking whether anything in it holds; on a read-only medium without the lock."""
+def unverified(home: Path, *, written: bool = False) -> Iterator[Connection]:
+    """Hold the file and open it without asking whether anything in it holds; on a read-only medium without the lock.
+
+    Nothing of it is changed unless it is to be ``written``, not even what lies in the write-ahead log; only a
+    checkpoint that was broken off is undone, as at every opening.
+    """
     settings = config.read(home).engine
     if not writable(home):
         connection = Connection(home / FILE, read_only=True, settings=settings)
@@ -58,9 +70,14 @@ def unverified(home: Path) -> Iterator[Connection]:
             connection.close()
         return
     found: list[Connection] = []
+
+    def open_() -> None:
+        spare.put_back(home / FILE)
+        found.append(Connection(home / FILE, read_only=not written, settings=settings))
+
     baton = Baton(
         home,
-        opened=lambda: found.append(Connection(home / FILE, settings=settings)),
+        opened=open_,
         closing=lambda: found.pop().close() if found else None,
     )
     try:
@@ -76,24 +93,33 @@ def inspect(home: Path, *, state_dir: Path | None = None, notes: Sequence[str] =
     Raises Integrity only when the file itself cannot be read.
     """
     with unverified(home) as connection:
-        store_id, genesis = _identity(connection)
-        anchor, faults = _anchor(state_dir or state_folder(home), store_id)
-        log, summary = verify_log(
-            iterate_events(connection), store_id, anchor.genesis_key if anchor else genesis, notes=notes, anchor=anchor
-        )
-        faults += log
-        faults += _definition_faults(connection)
-        faults += _state_faults(connection, summary)
-        for table in sorted({*schema.COMMITTED, *(table for table, _ in summary.commits), *_entry_tables(connection)}):
-            faults += _row_faults(connection, table)
-        faults += _tree_faults(connection)
+        return inspected(connection, state_dir or state_folder(home), notes)
+
+
+def inspected(connection: Connection, state_dir: Path, notes: Sequence[str] = ()) -> Report:
+    """Verify everything (see ``inspect``) in a file that is open."""
+    store_id, genesis = _identity(connection)
+    anchor, faults = _anchor(state_dir, store_id)
+    log, summary = verify_log(
+        iterate_events(connection), store_id, anchor.genesis_key if anchor else genesis, notes=notes, anchor=anchor
+    )
+    faults += log
+    faults += _definition_faults(connection)
+    faults += _state_faults(connection, summary)
+    for table in sorted({*schema.COMMITTED, *(table for table, _ in summary.commits), *_entry_tables(connection)}):
+        faults += _row_faults(connection, table)
+    faults += _tree_faults(connection)
+    situation = anchors.judge(anchor, summary.size, summary.head_hash, hash_at(connection))
     return Report(
         store_id=store_id,
         genesis_key=genesis,
         events=summary.size,
         head=summary.head_hash,
         anchored=summary.anchored and not any(fault.kind == "anchor" for fault in faults),
+        public_key=summary.keys[-1] if summary.keys else None,
+        situation=situation,
         faults=tuple(faults),
+        registry=summary.registry,
     )
 
 

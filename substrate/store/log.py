@@ -14,7 +14,7 @@ from audit.event import Event, event_hash, parse
 from substrate.store.db import Connection
 
 EventRow = tuple[int, bytes, bytes | None, str | None]
-_VERIFY = "run `ai-memory audit verify` to see what differs"
+VERIFY = "run `ai-memory audit verify` to see what differs"
 _PREV = re.compile(rb'"prev":"([0-9a-f]{64})","seq":')
 
 
@@ -28,7 +28,7 @@ def parsed(row: EventRow) -> Event:
     try:
         return parse(row[1])
     except Invalid as error:
-        raise Integrity(f"event {row[0]} cannot be read: {error.message}", hint=_VERIFY, sequence=row[0]) from error
+        raise Integrity(f"event {row[0]} cannot be read: {error.message}", hint=VERIFY, sequence=row[0]) from error
 
 
 def newest(connection: Connection) -> EventRow:
@@ -75,7 +75,7 @@ def node_reader(connection: Connection) -> Callable[[int, int], bytes]:
     def read(level: int, position: int) -> bytes:
         rows = connection.rows("SELECT hash FROM merkle_nodes WHERE level = ? AND position = ?", [level, position])
         if not rows:
-            raise Integrity(f"the log's tree lacks node {level}/{position}", hint=_VERIFY)
+            raise Integrity(f"the log's tree lacks node {level}/{position}", hint=VERIFY)
         return bytes.fromhex(rows[0][0])
 
     return read
@@ -99,7 +99,7 @@ def peaks(connection: Connection, size: int) -> Callable[[int, int], bytes]:
 
     def read(level: int, position: int) -> bytes:
         if (level, position) not in found:
-            raise Integrity(f"the log's tree lacks node {level}/{position}", hint=_VERIFY)
+            raise Integrity(f"the log's tree lacks node {level}/{position}", hint=VERIFY)
         return found[level, position]
 
     return read

@@ -35,6 +35,18 @@ class Row:
         return found
 
     @classmethod
+    def types(cls) -> dict[str, str]:
+        """Name the engine's types of the columns that are not text, from their annotations."""
+        types: dict[str, str] = {}
+        for column in cls.columns():
+            annotation = str(cls.__annotations__[column])
+            if annotation.startswith("int"):
+                types[column] = "BIGINT"
+            elif annotation.startswith("bool"):
+                types[column] = "BOOLEAN"
+        return types
+
+    @classmethod
     def json_columns(cls) -> frozenset[str]:
         """Name the columns that hold JSON text: those annotated as tuples or objects."""
         found = _JSON_COLUMNS.get(cls)
@@ -109,6 +121,11 @@ class PrincipalRow(Row):
     external_ids: tuple[Json, ...] | None = None
     created_at: str
     retired_at: str | None = None
+
+    @property
+    def sealed(self) -> bool:
+        """Whether its key is sealed with a passphrase."""
+        return bool((self.settings or {}).get("sealed"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,15 +11,22 @@ from pathlib import Path
 
 from audit import anchor as anchors
 from audit import checkpoint as checkpoints
-from audit import keys
 from audit.anchor import Anchor, Situation
-from audit.errors import Conflict, Integrity, Invalid
-from audit.event import event_hash
-from substrate.store.database import KEY_FILE
+from audit.attestation import Witness, locked
+from audit.errors import Conflict, Integrity, Invalid, Unavailable
+from substrate.store.database import writable
 from substrate.store.ids import system_clock
 from substrate.store.inspection import Report, inspect, unverified
+from substrate.store.keyring import Keyring
 from substrate.store.ledger import Ledger, state_folder
-from substrate.store.log import hash_at, newest, parsed, store_after
+from substrate.store.log import newest, parsed, store_after
+from substrate.store.state_dir import keeps_anchors, no_state
+
+Vouch = Callable[[], Witness | None]  # asked outside the store, only where the log wants it
+
+
+def nobody() -> None:
+    """Vouch for nothing."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,13 @@ def verify(home: Path, *, state_dir: Path | None = None, notes: Sequence[str] = 
 
 
 def adopt(
-    home: Path, actor: str, clock: Callable[[], str], *, note: str | None = None, state_dir: Path | None = None
+    home: Path,
+    actor: str,
+    clock: Callable[[], str],
+    *,
+    note: str | None = None,
+    state_dir: Path | None = None,
+    witness: Vouch = nobody,
 ) -> int:
     """Make this store's head this machine's anchor; with a checkpoint kept elsewhere only if the log extends it.
 
@@ -57,26 +70,27 @@ def adopt(
     damage = [fault for fault in report.faults if fault.kind != "anchor"]
     if damage:
         raise Integrity(damage[0].message, hint="nothing was adopted; `ai-memory audit verify` names every fault")
-    if _situation(home, folder, report.store_id) in (Situation.BEHIND, Situation.DIVERGED):
+    if report.situation in (Situation.BEHIND, Situation.DIVERGED):
         raise Integrity("this machine has seen another state of this store", hint="see `ai-memory audit recover`")
     size = checkpoints.parse(note, None).size if note else None
-    return _append(home, folder, "checkpoint_adopted", actor, clock, {"size": size, "by": actor})
+    return _append(
+        home, folder, "checkpoint_adopted", actor, clock, {"size": size, "by": actor}, _vouching(report, actor, witness)
+    )
 
 
 def loss(home: Path, *, state_dir: Path | None = None) -> Loss:
     """Tell what is missing from a store whose reads are refused."""
     folder = state_dir or state_folder(home)
     report = inspect(home, state_dir=folder)
-    with unverified(home) as connection:
-        sequence = newest(connection)[0]
-    anchor = _known(folder, report.store_id)
-    situation = _situation(home, folder, report.store_id)
+    sequence, anchor = report.events, _known(folder, report.store_id)
     gone = (sequence + 1, anchor.sequence) if anchor and anchor.sequence > sequence else None
     rows = tuple(f.subject for f in report.faults if f.kind.startswith("row_") and f.subject is not None)
-    return Loss(situation.value, sequence, anchor.sequence if anchor else None, gone, rows, report)
+    return Loss(report.situation.value, sequence, anchor.sequence if anchor else None, gone, rows, report)
 
 
-def accept_rollback(home: Path, actor: str, clock: Callable[[], str], *, state_dir: Path | None = None) -> int:
+def accept_rollback(
+    home: Path, actor: str, clock: Callable[[], str], *, state_dir: Path | None = None, witness: Vouch = nobody
+) -> int:
     """Go on from a store that is behind or beside what this machine saw; record ``rollback_accepted`` and re-anchor.
 
     Raises Conflict when there is nothing to accept, Integrity when the log itself does not hold.
@@ -89,10 +103,18 @@ def accept_rollback(home: Path, actor: str, clock: Callable[[], str], *, state_d
     if damage:
         raise Integrity(damage[0].message, hint="the store is damaged, not only older: restore a backup")
     payload = {"from_sequence": found.anchored, "to_sequence": found.sequence, "by": actor}
-    return _append(home, folder, "rollback_accepted", actor, clock, payload)
+    return _append(home, folder, "rollback_accepted", actor, clock, payload, _vouching(found.report, actor, witness))
 
 
-def fork(home: Path, actor: str, clock: Callable[[], str], new_id: str, *, state_dir: Path | None = None) -> int:
+def fork(
+    home: Path,
+    actor: str,
+    clock: Callable[[], str],
+    new_id: str,
+    *,
+    state_dir: Path | None = None,
+    witness: Vouch = nobody,
+) -> int:
     """Give a copied store an identity of its own, so that it and the original can both go on.
 
     Records ``store_forked``, the last event that carries the old identity. Raises Integrity when the log does not hold.
@@ -103,16 +125,35 @@ def fork(home: Path, actor: str, clock: Callable[[], str], new_id: str, *, state
     if damage:
         raise Integrity(damage[0].message, hint="nothing was changed; restore a backup")
     payload = {"store_id": new_id, "from_store_id": report.store_id, "by": actor}
-    return _append(home, folder, "store_forked", actor, clock, payload)
+    return _append(home, folder, "store_forked", actor, clock, payload, _vouching(report, actor, witness))
+
+
+def _vouching(report: Report, actor: str, witness: Vouch) -> Witness | None:
+    """Give who vouches for a decision: nobody unless the actor's key is sealed. Raises Forbidden without it."""
+    if actor not in report.registry.sealed:
+        return None
+    found = witness()
+    if found is None or found.principal_id != actor or not report.registry.holds(found):
+        raise locked(actor)
+    return found
 
 
 def _append(
-    home: Path, state_dir: Path, type: str, actor: str, clock: Callable[[], str], payload: Mapping[str, object]
+    home: Path,
+    state_dir: Path,
+    type: str,
+    actor: str,
+    clock: Callable[[], str],
+    payload: Mapping[str, object],
+    witness: Witness | None,
 ) -> int:
     """Append one event to a store that was verified but for its anchor, then anchor it."""
-    key_path = home / KEY_FILE
-    with unverified(home) as connection:
-        ledger = Ledger(state_dir, keys.load(key_path) if key_path.exists() else None)
+    if not writable(home):
+        raise Unavailable(f"{home} is read-only", hint="copy the folder to a writable place")
+    if not keeps_anchors(state_dir):
+        raise no_state(state_dir)
+    with unverified(home, written=True) as connection:
+        ledger = Ledger(state_dir, Keyring(home))
         ledger.refresh(connection, anchored=False)
         connection.begin()
         try:
@@ -126,6 +167,7 @@ def _append(
                 payload=payload,
                 audience=(),
                 changes=(),
+                witness=witness,
             )
             connection.commit()
         except BaseException:
@@ -142,9 +184,3 @@ def _known(state_dir: Path, store_id: str) -> Anchor | None:
         return anchors.read(anchors.path(state_dir, store_id))
     except (Integrity, Invalid):
         return None
-
-
-def _situation(home: Path, state_dir: Path, store_id: str) -> Situation:
-    with unverified(home) as connection:
-        row = newest(connection)
-        return anchors.judge(_known(state_dir, store_id), row[0], event_hash(row[1]), hash_at(connection))

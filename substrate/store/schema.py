@@ -148,7 +148,17 @@ CREATE TABLE projections (
   synced_at TEXT NOT NULL);
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
+# Reflections may have a file too; projections are derived, so the table is made anew.
+_SECOND = """
+DROP TABLE projections;
+CREATE TABLE projections (
+  path TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN
+    ('core','index','note','wiki','persona','reflection','profile','handwritten')),
+  subject TEXT NOT NULL, direction TEXT NOT NULL CHECK (direction IN ('out','in','both')), sha256 TEXT NOT NULL,
+  synced_at TEXT NOT NULL);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND)
 VERSION = len(MIGRATIONS)
 
 

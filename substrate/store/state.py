@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from audit.errors import Integrity, Invalid
-from audit.state import BUCKETS, EMPTY_BUCKET, StateTree, bucket_digest, bucket_of
+from audit.state import BUCKETS, StateTree, bucket_digest, bucket_of
+from substrate import limits
 from substrate.store.commitments import HINT, Fault, filled_tables, table_faults
 from substrate.store.db import Connection, bucket_digest_sql
 
@@ -201,13 +202,27 @@ class SignedState:
 
     def bucket_faults(self, connection: Connection, limit: int = 100) -> list[Fault]:
         """Hold the commitments against the buckets' digests, without looking at the rows."""
-        seen = dict.fromkeys(range(BUCKETS), EMPTY_BUCKET)
-        seen.update(dict(connection.rows(f"SELECT bucket, {bucket_digest_sql()} FROM state_entries GROUP BY bucket")))
-        wrong = [b for b, digest in sorted(seen.items()) if not 0 <= b < BUCKETS or digest != self._loaded[b]]
+        seen = dict(connection.rows(f"SELECT bucket, {bucket_digest_sql()} FROM state_entries GROUP BY bucket"))
+        strange = sorted(bucket for bucket in seen if not 0 <= bucket < BUCKETS)
+        wrong = strange or self._loaded.differing(seen)
         return [
             ("bucket_changed", str(b), f"the commitments of bucket {b} were changed outside the log")
             for b in wrong[:limit]
         ]
+
+
+def portions(changes: Sequence[Change]) -> list[list[Change]]:
+    """Cut changes so that each part fits one event; no changes are one empty part."""
+    parts: list[list[Change]] = [[]]
+    size = 0
+    for change in changes:
+        weight = 2 * len(change[1].encode()) + 100  # quotes, the commitment, and an id that JSON escapes
+        if parts[-1] and (size + weight > limits.EVENT_COMMIT_BYTES or len(parts[-1]) >= limits.EVENT_ROWS):
+            parts.append([])
+            size = 0
+        parts[-1].append(change)
+        size += weight
+    return parts
 
 
 def _digests(connection: Connection, buckets: Collection[int] | None) -> list[tuple[int, str]]:

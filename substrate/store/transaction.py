@@ -5,8 +5,6 @@ Source: docs/spec/audit.md §1.4-1.5, docs/spec/model.md §4.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -14,17 +12,19 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
+from audit.attestation import Witness, deciders, locked
 from audit.errors import Conflict, Integrity, NotFound
 from audit.event import Event, Target
 from substrate import limits
+from substrate.escape import quote
 from substrate.identifiers import check_line
 from substrate.secrets import refuse
 from substrate.store import schema
-from substrate.store.commitments import HINT, commitment_of
+from substrate.store.commitments import HINT, commitment_of, fingerprint
 from substrate.store.db import Connection, row_id_sql
 from substrate.store.ledger import Head, Ledger
-from substrate.store.model import IdempotencyRow, Row, row_id, to_json
-from substrate.store.state import Change
+from substrate.store.model import IdempotencyRow, PrincipalRow, Row, row_id, to_json
+from substrate.store.state import Change, portions
 
 R = TypeVar("R", bound=Row)
 _CHANGE = re.compile(r"\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+(\w+)", re.IGNORECASE).match
@@ -51,12 +51,17 @@ class Reader:
     @property
     def signed(self) -> bool:
         """Whether events of this store carry signatures."""
-        return self._ledger.genesis_key is not None
+        return self._ledger.public_key is not None
 
     @property
     def key_id(self) -> str | None:
         """The id of the key that signs, if there is one here."""
         return self._ledger.key.key_id if self._ledger.key else None
+
+    def sealed(self, principal_id: str) -> bool:
+        """Tell whether a principal's key is sealed: then its own signature stands under what it decides."""
+        row = self.get(PrincipalRow, principal_id)
+        return row is not None and row.sealed
 
     def get(self, kind: type[R], *key: Any) -> R | None:
         """Read one row by its key; None when there is none, and the signed state says so too.
@@ -65,7 +70,7 @@ class Reader:
         """
         name = row_id(*key)
         expected = self._expected(kind, [name])
-        rows = self._connection.rows(_select(kind, f"WHERE {_by_key(kind)}"), list(key))
+        rows = self._connection.rows(selection(kind, f"WHERE {_by_key(kind)}"), list(key))
         if not rows and name in expected:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
         return _verified(kind, rows, expected)[0] if rows else None
@@ -81,12 +86,11 @@ class Reader:
             return {}
         within = "(SELECT unnest(?::TEXT[]))"
         tail = f"WHERE {kind.KEY[0]} IN {within} AND {row_id_sql(kind.TABLE)} IN {within}"
-        rows = self._connection.rows(_select(kind, tail), [list(dict.fromkeys(key[0] for key in parts)), wanted])
+        rows = self._connection.rows(selection(kind, tail), [list(dict.fromkeys(key[0] for key in parts)), wanted])
         expected = self._expected(kind, wanted)
         found = {row.row_id: row for row in _verified(kind, rows, expected)}
-        missing = [name for name in expected if name not in found]
-        if missing:
-            name = missing[0]
+        name = next((name for name in expected if name not in found), None)
+        if name is not None:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
         return {name: found[name] for name in wanted if name in found}
 
@@ -117,7 +121,7 @@ class Reader:
         an edit shows; above ``limits.VERIFY_ROWS`` rows only the rows returned are checked.
         Raises Integrity naming the first row that differs.
         """
-        self._verify_whole()
+        self.verify_whole()
         tail = f"WHERE {where}" if where else ""
         tail += f" ORDER BY {order}" if order else ""
         tail += f" LIMIT {int(limit)}" if limit is not None else ""
@@ -133,8 +137,8 @@ class Reader:
         return self._picked(kind, f"WHERE {where}", params)
 
     def _picked(self, kind: type[R], tail: str, params: Sequence[Any]) -> list[R]:
-        rows = self._connection.rows(_select(kind, tail), params)
-        return _verified(kind, rows, self._expected(kind, [row_id(*key) for key in _keys(kind, rows)]))
+        rows = self._connection.rows(selection(kind, tail), params)
+        return _verified(kind, rows, self._expected(kind, [row_id(*key) for key in keys_of(kind, rows)]))
 
     def count(self, kind: type[Row], where: str = "", params: Sequence[Any] = ()) -> int:
         """Count the rows a predicate picks."""
@@ -143,13 +147,19 @@ class Reader:
 
     def query(self, sql: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a query for ids and aggregates; rows shown to anyone come from ``get`` or ``select``."""
-        self._verify_whole()
+        self.verify_whole()
         return self._connection.rows(sql, params)
 
     def events(
-        self, after: int = 0, limit: int | None = None, *, subject: str | None = None, types: Sequence[str] = ()
+        self,
+        after: int = 0,
+        limit: int | None = None,
+        *,
+        subject: str | None = None,
+        types: Sequence[str] = (),
+        signed: bool = False,
     ) -> list[Event]:
-        """Read events after a sequence number, in order.
+        """Read events after a sequence number, in order; with ``signed``, as those shown are, each by its signature.
 
         Raises Integrity when they are not a sound part of the log that ends in the head.
         """
@@ -161,7 +171,7 @@ class Reader:
 
         found = (
             event
-            for event in self._ledger.feed(self._connection, after, wanted, limit)
+            for event in self._ledger.feed(self._connection, after, wanted, limit, signed=signed)
             if (subject is None or event.subject == subject) and (not types or event.type in types)
         )
         return list(islice(found, limit))
@@ -170,7 +180,8 @@ class Reader:
         """Give the commitment each row must have; a row without one must not exist."""
         return self._ledger.state.expected(self._connection, kind.TABLE, names)
 
-    def _verify_whole(self, pending: Sequence[Change] = ()) -> None:
+    def verify_whole(self, pending: Sequence[Change] = ()) -> None:
+        """Hold every row against the signed state, once in a process (see ``select``). Raises Integrity."""
         fault = self._ledger.state.first_fault(self._connection, limits.VERIFY_ROWS, pending)
         if fault is not None:
             kind, subject, message = fault
@@ -181,10 +192,19 @@ class Transaction(Reader):
     """A write: rows first, then the event that binds them; without an event it cannot commit."""
 
     def __init__(
-        self, connection: Connection, ledger: Ledger, *, now: str, new_id: Callable[[str], str], actor: str
+        self,
+        connection: Connection,
+        ledger: Ledger,
+        *,
+        now: str,
+        new_id: Callable[[str], str],
+        actor: str,
+        witness: Witness | None = None,
+        attests: bool = False,
     ) -> None:
         super().__init__(connection, ledger)
         self.now, self.new_id, self.actor = now, new_id, actor
+        self.witness, self.attests = witness, attests
         self._changes: dict[tuple[str, str], Change] = {}
         self._read: dict[tuple[type[Row], str], Row | None] = {}
         self._once: IdempotencyRow | None = None
@@ -223,7 +243,7 @@ class Transaction(Reader):
                 self._changes[change[:2]] = change
             columns = _columns(kind)
             for start in range(0, len(fresh), limits.INSERT_ROWS):
-                self._connection.insert(kind.TABLE, columns, fresh[start : start + limits.INSERT_ROWS], _types(kind))
+                self._connection.insert(kind.TABLE, columns, fresh[start : start + limits.INSERT_ROWS], kind.types())
 
     def once(self, key: str, request: Mapping[str, Any]) -> str | None:
         """Give the id that an earlier write with this idempotency key made; None when there was none.
@@ -239,14 +259,16 @@ class Transaction(Reader):
             self._once = IdempotencyRow(
                 principal_id=self.actor,
                 key=key,
-                fingerprint=_fingerprint(secrets.token_hex(32), request),
+                fingerprint=fingerprint(secrets.token_hex(32), request),
                 subject_id="",
                 created_at=self.now,
             )
             return None
-        if known.fingerprint is None or known.fingerprint != _fingerprint(known.fingerprint[:64], request):
+        if known.fingerprint is None or known.fingerprint != fingerprint(known.fingerprint[:64], request):
             raise Conflict(
-                f"idempotency key {key!r} was used for another request", hint="use a new key", subject=known.subject_id
+                f"idempotency key {quote(key)} was used for another request",
+                hint="use a new key",
+                subject=known.subject_id,
             )
         return known.subject_id
 
@@ -255,6 +277,10 @@ class Transaction(Reader):
         self._connection.run(f"DELETE FROM {kind.TABLE} WHERE {_by_key(kind)}", list(key))
         self._read.pop((kind, row_id(*key)), None)
         self._changes[kind.TABLE, row_id(*key)] = (kind.TABLE, row_id(*key), None)
+
+    def accept(self, changes: Sequence[Change]) -> None:
+        """Bind rows as they lie in the file, or their absence, whatever the log has for them; the next event does."""
+        self._changes.update({change[:2]: change for change in changes})
 
     def derived(self, sql: str, params: Sequence[Any] = ()) -> None:
         """Change a derived table (``schema.DERIVED``): nothing signs those, they can be rebuilt."""
@@ -276,14 +302,16 @@ class Transaction(Reader):
         """Record what was done, binding every row put since the last event; return the event's number.
 
         ``payload`` holds ids and the keys the specification names, never text. Rows that do not fit one event are
-        spread over several of the same type.
+        spread over several of the same type. The witness vouches for it if the transaction ``attests``, and where it
+        decides for somebody whose key is sealed; raises Forbidden where that somebody is not the witness.
         """
+        by = self.witness if self._vouched(type, actor or self.actor, payload) else None
         if self._once is not None and subject is not None:
             kept, self._once = replace(self._once, subject_id=subject), None
             self.put(kept)
         changes, self._changes = list(self._changes.values()), {}
         sequence = 0
-        for part in _portions(changes):
+        for part in portions(changes):
             sequence = self._ledger.append(
                 self._connection,
                 time=self.now,
@@ -294,8 +322,20 @@ class Transaction(Reader):
                 payload=payload,
                 audience=audience,
                 changes=part,
+                witness=by,
             )
         return sequence
+
+    def _vouched(self, type: str, actor: str, payload: Mapping[str, Any]) -> bool:
+        sealed = {id for id in deciders(type, actor, payload) if self.sealed(id)}
+        if sealed - {self.witness.principal_id if self.witness else None}:
+            raise locked(min(sealed))
+        return bool(sealed) or (self.attests and self.witness is not None)
+
+    def rotate_key(self) -> int:
+        """Put a new key in force for what follows, and return the number of the event that does."""
+        payload = self._ledger.prepare_rotation()
+        return self.event("key_rotated", subject=self.store_id, namespace=None, payload=payload)
 
     @property
     def unbound(self) -> int:
@@ -303,47 +343,27 @@ class Transaction(Reader):
         return len(self._changes)
 
     def _update(self, kind: type[Row], row: Row, values: Sequence[Any], known: Mapping[str, str]) -> None:
-        """Set only the columns that differ: the engine replaces a row whose indexed column is named, changed or not."""
-        key = [getattr(row, column) for column in kind.KEY]
-        before = self._connection.rows(_select(kind, f"WHERE {_by_key(kind)}"), key)
+        """Set every column, so that the engine replaces the row.
+
+        An update of some columns is not safe in a table with a second index: DuckDB 2.0.1 loses the change of a column
+        from NULL to a value when it replays its log after a crash (docs/adr/0027-rows-are-replaced-whole.md).
+        """
+        name, key = row.row_id, [getattr(row, column) for column in kind.KEY]
+        before = self._connection.rows(selection(kind, f"WHERE {_by_key(kind)}"), key)
         if not before:
-            message = f"{kind.TABLE} {row.row_id} was deleted outside the log"
-            raise Integrity(message, hint=HINT, table=kind.TABLE, id=row.row_id)
+            raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
         _verified(kind, before, known)
-        pairs = [(c, v) for c, v, old in zip(_columns(kind), values, before[0], strict=True) if v != old]
-        sets = ", ".join(f"{column} = ?" for column, _ in pairs)
-        self._connection.run(f"UPDATE {kind.TABLE} SET {sets} WHERE {_by_key(kind)}", [*(v for _, v in pairs), *key])
+        sets = ", ".join(f"{column} = ?" for column in _columns(kind))
+        self._connection.run(f"UPDATE {kind.TABLE} SET {sets} WHERE {_by_key(kind)}", [*values, *key])
 
     def _expected(self, kind: type[Row], names: Sequence[str]) -> dict[str, str]:
         expected = super()._expected(kind, names)
         own = {name: self._changes[kind.TABLE, name][2] for name in names if (kind.TABLE, name) in self._changes}
         return {name: c for name, c in {**expected, **own}.items() if c is not None}
 
-    def _verify_whole(self, pending: Sequence[Change] = ()) -> None:
-        super()._verify_whole(list(self._changes.values()))
-
-
-def _portions(changes: Sequence[Change]) -> list[list[Change]]:
-    """Cut changes so that each part fits one event; no changes are one empty part."""
-    parts: list[list[Change]] = [[]]
-    size = 0
-    for change in changes:
-        weight = 2 * len(change[1].encode()) + 100  # quotes, the commitment, and an id that JSON escapes
-        if parts[-1] and (size + weight > limits.EVENT_COMMIT_BYTES or len(parts[-1]) >= limits.EVENT_ROWS):
-            parts.append([])
-            size = 0
-        parts[-1].append(change)
-        size += weight
-    return parts
-
-
-def _fingerprint(salt: str, request: Mapping[str, Any]) -> str:
-    """Hash a request under a salt and keep both; forgetting the subject erases them together.
-
-    The request was not checked yet: a number or text that no row could hold is hashed too, and refused later.
-    """
-    text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return salt + hashlib.sha256(f"request/v1{salt}{text}".encode(errors="surrogatepass")).hexdigest()
+    def verify_whole(self, pending: Sequence[Change] = ()) -> None:
+        """Hold every row against the signed state and what was put since the last event."""
+        super().verify_whole(list(self._changes.values()))
 
 
 def commit(kind: type[Row], values: Sequence[Any], salt: object) -> str:
@@ -354,7 +374,7 @@ def commit(kind: type[Row], values: Sequence[Any], salt: object) -> str:
 def _verified(kind: type[R], rows: Sequence[Sequence[Any]], expected: Mapping[str, str]) -> list[R]:
     """Build rows whose commitments are the expected ones; raises Integrity naming the first that is not."""
     found = []
-    for values, key in zip(rows, _keys(kind, rows), strict=True):
+    for values, key in zip(rows, keys_of(kind, rows), strict=True):
         name = row_id(*key)
         if name not in expected or commit(kind, values[:-1], values[-1]) != expected[name]:
             message = f"{kind.TABLE} {name} is not what the log committed to"
@@ -367,7 +387,7 @@ def _columns(kind: type[Row]) -> tuple[str, ...]:
     return (*kind.columns(), "salt")
 
 
-def _select(kind: type[Row], tail: str) -> str:
+def selection(kind: type[Row], tail: str) -> str:
     return f"SELECT {', '.join(_columns(kind))} FROM {kind.TABLE} {tail}"
 
 
@@ -375,18 +395,6 @@ def _by_key(kind: type[Row]) -> str:
     return " AND ".join(f"{column} = ?" for column in kind.KEY)
 
 
-def _keys(kind: type[Row], rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+def keys_of(kind: type[Row], rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
     places = [kind.columns().index(column) for column in kind.KEY]
     return [tuple(values[place] for place in places) for values in rows]
-
-
-def _types(kind: type[Row]) -> dict[str, str]:
-    """Name the engine's types of the columns that are not text, from the row's annotations."""
-    types: dict[str, str] = {}
-    for column in kind.columns():
-        annotation = str(kind.__annotations__[column])
-        if annotation.startswith("int"):
-            types[column] = "BIGINT"
-        elif annotation.startswith("bool"):
-            types[column] = "BOOLEAN"
-    return types

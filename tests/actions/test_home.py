@@ -1,15 +1,18 @@
 """The Python door: a store opened as somebody, made on first use, with its first human."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from audit import anchor
 from substrate import Memory
 from substrate.actions import memory as actions
 from substrate.config import Config
 from substrate.config import read as read_config
-from substrate.errors import Forbidden, Integrity, Invalid, NotFound
+from substrate.errors import Conflict, Forbidden, Integrity, Invalid, NotFound, Unavailable
 from substrate.home import key_path
 from tests.clock import Clock, Ids
 
@@ -40,6 +43,40 @@ def test_a_handle_that_is_none_leaves_a_store_without_a_human_that_can_be_opened
     again = Memory.open(tmp_path / "home", state_dir=tmp_path / "state", human="ann")
     assert again.caller.handle == "ann"
     again.close()
+
+
+def failing_anchor(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Let the medium fail at one writing of the anchor, which comes after the commit."""
+    calls = count(1)
+    write = anchor.write
+
+    def fail(*given: Any) -> None:
+        if next(calls) == number:
+            raise Unavailable("no space", hint="free some")
+        write(*given)
+
+    monkeypatch.setattr(anchor, "write", fail)
+
+
+def test_a_key_stays_when_only_what_follows_the_commit_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    failing_anchor(monkeypatch, 2)  # the first is that of the new store
+    options: dict[str, Any] = {"state_dir": tmp_path / "state", "human": "ann"}
+    with pytest.raises(Unavailable):
+        Memory.open(tmp_path / "home", **options)
+    memory = Memory.open(tmp_path / "home", **options)
+    assert memory.caller.handle == "ann"
+    failing_anchor(monkeypatch, 1)
+    with pytest.raises(Unavailable):
+        actions_who_add(memory, "scout")
+    assert memory.as_("scout").caller.handle == "scout"
+    memory.close()
+
+
+def test_a_key_does_not_outlive_a_registration_that_failed(memory: Memory):
+    before = sorted((memory.db.home / "keys").iterdir())
+    with pytest.raises(Conflict):
+        actions_who_add(memory, "ann")
+    assert sorted((memory.db.home / "keys").iterdir()) == before
 
 
 def test_the_same_store_is_seen_as_another_principal(memory: Memory):

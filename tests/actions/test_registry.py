@@ -1,5 +1,6 @@
 """Every action is declared once and called by name, with the arguments it takes and no others."""
 
+import dataclasses
 import inspect
 import typing
 
@@ -8,7 +9,7 @@ import pytest
 import curator.actions  # registers the actions the curator composes
 from substrate.actions import registry
 from substrate.actions.registry import ACTIONS, Action
-from substrate.errors import AiMemoryError, Invalid
+from substrate.errors import AiMemoryError, Invalid, Refused
 from substrate.home import Memory
 
 registry.load()
@@ -18,7 +19,7 @@ NAMES = {
     *("persona_history", "persona_diff", "persona_why", "persona_verify", "space_add", "space_list", "space_show"),
     *("space_policy", "space_access", "space_member", "space_accept", "who_add", "who_list", "who_show", "who_token"),
     *("who_key", "who_revoke", "who_retire", "audit_log", "audit_verify", "audit_checkpoint", "audit_prove"),
-    *("audit_keys", "audit_export", "status", "rewrite"),
+    *("persona_pin", "distil", "audit_keys", "audit_export", "audit_rotate", "status", "rewrite", "tick", "jobs"),
 }
 
 
@@ -78,6 +79,24 @@ def test_unknown_and_missing_arguments_are_named(
     assert registry.call(memory, "list")["total"] == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("remember", {"text": 5}, "'text' has to be a string"),
+        ("remember", {"text": "a", "tags": "red"}, "'tags' has to be a list of strings"),
+        ("remember", {"text": "a", "sources": "b"}, "'sources' has to be a list"),
+        ("remember", {"text": "a", "metadata": []}, "'metadata' has to be an object"),
+        ("list", {"limit": "3", "all": 1}, "'all' has to be true or false, 'limit' has to be a whole number"),
+    ],
+)
+def test_a_value_of_another_type_is_told_which_is_wanted(
+    name: str, arguments: dict[str, object], said: str, memory: Memory
+):
+    with pytest.raises(Invalid) as caught:
+        registry.call(memory, name, arguments)
+    assert caught.value.message == f"{name}: {said}"
+
+
 def test_a_value_of_no_type_it_takes_is_never_more_than_an_error_of_ours(memory: Memory):
     odd = (5, None, 1.5, ["x"], {"a": 1}, "x", "", [None], "\ud800", 10**30)
     unforeseen = []
@@ -110,9 +129,47 @@ def test_an_action_says_whether_it_writes(memory: Memory):
     assert {name for name, action in ACTIONS.items() if action.writes} == {
         *("remember", "edit", "retire", "forget", "reflect", "link", "entity_add", "entity_alias", "entity_merge"),
         *("persona_generate", "space_add", "space_policy", "space_access", "space_member", "space_accept", "who_add"),
-        *("who_token", "who_key", "who_revoke", "who_retire", "rewrite"),
+        *("who_token", "who_key", "who_revoke", "who_retire", "rewrite", "tick", "persona_pin", "distil"),
+        "audit_rotate",
     }
     head = registry.call(memory, "status")["events"]
     for name in ("list", "status", "space_list", "who_list", "audit_log", "audit_keys", "audit_verify", "audit_export"):
         registry.call(memory, name)
     assert registry.call(memory, "status")["events"] == head
+
+
+@pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS.keys())
+def test_a_schema_names_each_argument_its_type_and_no_others(action: Action):
+    schema = action.schema
+    assert (schema["type"], schema["additionalProperties"]) == ("object", False)
+    assert schema["properties"].keys() == action.parameters.keys()
+    assert {*schema["required"]} == {name for name, p in action.parameters.items() if p.default is p.empty}
+
+
+def test_a_schema_leaves_out_what_may_be_left_out():
+    assert ACTIONS["get"].schema["properties"] == {"id": {"type": "string"}, "namespace": {"type": "string"}}
+    properties = ACTIONS["remember"].schema["properties"]
+    assert properties["namespace"] == {"type": "string", "default": "global"}
+    assert properties["tags"] == {"type": "array", "items": {"type": "string"}}
+    assert properties["metadata"] == {"type": "object"}
+    assert ACTIONS["graph"].schema["properties"]["depth"] == {"type": "integer"}
+
+
+def test_a_door_may_name_arguments_otherwise_and_hears_of_its_own_names():
+    names = {"entity": "entity_id"}
+    fit = registry.fitting(ACTIONS["persona"], {"entity_id": "mara"}, door="memory_persona", names=names)
+    assert fit == {"entity": "mara"}
+    with pytest.raises(Invalid, match="memory_persona") as raised:
+        registry.fitting(ACTIONS["persona"], {"entity": "mara"}, door="memory_persona", names=names)
+    assert raised.value.details["fields"] == {"entity": "unknown", "entity_id": "missing"}
+
+
+def test_an_action_above_the_ceiling_refuses_however_it_is_called(memory: Memory):
+    memory.config = dataclasses.replace(memory.config, tier="keyword")
+    for ask in (
+        lambda: registry.call(memory, "persona", {"entity": "mara"}),
+        lambda: curator.actions.persona(memory, entity="mara"),
+    ):
+        with pytest.raises(Refused) as raised:
+            ask()
+        assert (raised.value.details["needed"], raised.value.details["ceiling"]) == ("semantic", "keyword")

@@ -11,7 +11,7 @@ from curator.persona.source import Source
 
 def why_not(text: str, name: str, others: tuple[str, ...]) -> str | None:
     none: frozenset[str] = frozenset()
-    source = Source("mem-1", text, None, "2026-05-01", 1, 1, none, (), none, none)
+    source = Source("mem-1", text, None, "2026-05-01", 1, 1, none, none, none)
     return checks.check(Claim("clm-1", text, ("mem-1",)), {"mem-1": source}, name=name, other_names=others)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nacl.signing import SigningKey
 
-from audit import checkpoint, event, keys, merkle, state
+from audit import attestation, checkpoint, event, keys, merkle, state
 from audit.anchor import Anchor
 from audit.event import Event
 from audit.verify import Row
@@ -38,7 +38,14 @@ class Log:
         self.nodes: dict[tuple[int, int], bytes] = {}
         self.add("store_created", payload={"public_key": self.genesis_key})
 
-    def add(self, type: str = "memory_added", commits: tuple[event.Commit, ...] = (), **fields: Any) -> Event:
+    def add(
+        self,
+        type: str = "memory_added",
+        commits: tuple[event.Commit, ...] = (),
+        *,
+        witness: attestation.Witness | None = None,
+        **fields: Any,
+    ) -> Event:
         """Append one event over `commits`; `fields` replace what the log would have written."""
         self.state.apply(commits)
         sequence = len(self.rows) + 1
@@ -58,6 +65,8 @@ class Log:
             state_root=self.state.root(),
         )
         one = replace(one, **fields)
+        if witness is not None:
+            one = attestation.attested(one, witness)
         self.append(event.body(one), one.key_id)
         return one
 
@@ -81,6 +90,10 @@ class Log:
                 commits.append(("claims", f"mem-{n - 5}", None))
             self.add(commits=tuple(commits), audience=("all", ("team/alpha", "member:agt-1")))
         return self
+
+    def register(self, principal_id: str, held: keys.Key) -> Event:
+        """Record that a key is a principal's."""
+        return self.add("key_added", payload={"principal_id": principal_id, "key_id": held.key_id}, actor=principal_id)
 
     def rotate(self, new: keys.Key) -> None:
         """Put a new key in the place of the present one."""

@@ -66,7 +66,7 @@ def test_a_body_is_canonical_and_hashed_as_it_is():
 
 def test_the_types_are_those_of_the_model_and_of_the_log():
     assert {"memory_added", "persona_generated", "store_created", "memory_linked"} <= event.TYPES
-    assert len(event.TYPES) == 35
+    assert len(event.TYPES) == 36
 
 
 BAD_FIELDS = [

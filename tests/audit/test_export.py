@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from audit import canonical, checkpoint, event, independent
+from audit import attestation, canonical, checkpoint, event, independent
 from audit.export import verify_export, write_export
 from tests.audit.logs import Log, commitment, key
 
@@ -61,6 +61,7 @@ def test_a_genuine_export_is_accepted(name):
 def test_both_verifiers_know_the_same_words():
     assert set(independent.TYPES.split()) == event.TYPES
     assert tuple(independent.EVENT.split()) == event.FIELDS
+    assert set(independent.DECISIONS.split()) == attestation.DECISIONS
     assert independent.ANCHOR.split() == list(asdict(SIGNED.anchor()))
 
 
@@ -83,6 +84,7 @@ def resigned(log, position, **fields):
             document["prev"] = event.event_hash(other.rows[-1][1])
         data = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
         other.append(data, key_id)
+    other.signer = log.signer
     return list(write_export(other.rows, other.store_id, other.genesis_key, other.note()))
 
 
@@ -136,6 +138,33 @@ def test_the_verifiers_agree_on_every_value_in_a_rotation(name):
     assert agreed(resigned(log, 5))
     for value in [*VALUES, payload["public_key"].upper(), "00" * 64]:
         assert agreed(resigned(log, 5, payload=payload | {name: value})) == (value == payload[name])
+
+
+def test_a_key_of_the_past_is_never_put_in_force_again():
+    log = Log(key(1)).fill(4)
+    log.rotate(key(2))
+    log.fill(8)
+    assert agreed(lines(log))
+    log.rotate(key(1))
+    assert not agreed(lines(log))
+    assert [fault.kind for fault in verify_export(lines(log))[0]] == ["rotation", "checkpoint"]
+
+
+def test_a_checkpoint_is_good_by_the_key_in_force_at_its_size_alone():
+    log = Log(None).fill(3)
+    notes = [(log.note(), None)]
+    for number in (1, 2):
+        log.rotate(key(number))
+        log.fill(len(log.rows) + 3)
+        notes.append((log.note(), number))
+    for note, signer in notes:
+        claim = checkpoint.parse(note, None)
+        rows = log.rows[: claim.size]
+        for number in (1, 2, 3):
+            forged = checkpoint.sign(claim, key(number))
+            exported = list(write_export(rows, log.store_id, None, forged))
+            assert agreed(exported) == (signer in (None, number))
+        assert agreed(list(write_export(rows, log.store_id, None, checkpoint.unsigned_note(claim)))) == (signer is None)
 
 
 HEADER = json.loads(EXPORTS["anchored"][0])

@@ -49,6 +49,28 @@ def test_what_a_crash_left_is_swept_by_the_next_write(path):
     assert os.listdir(path.parent) == ["file"]
 
 
+def test_a_file_is_erased_and_another_put_in_its_place(path):
+    successor = path.parent / "file.next"
+    files.create(successor, b"new")
+    os.link(successor, path.parent / ".file.next.0123.new")  # a crash came between link and unlink
+    os.link(path, path.parent / "kept")
+    files.supplant(path, successor)
+    assert (path.read_bytes(), (path.parent / "kept").read_bytes()) == (b"new", bytes(3))
+    assert sorted(os.listdir(path.parent)) == ["file", "kept"]
+    path.unlink()
+    files.create(successor, b"newer")
+    files.supplant(path, successor)
+    assert path.read_bytes() == b"newer"
+
+
+def test_an_erased_file_is_gone_and_its_bytes_with_it(path):
+    os.link(path, path.parent / "kept")
+    files.erase(path)
+    files.erase(path)
+    assert (os.listdir(path.parent), (path.parent / "kept").read_bytes()) == (["kept"], bytes(3))
+    files.erase(path.parent / "none" / "file")
+
+
 def test_a_missing_file_and_a_missing_folder_are_not_found(path):
     for missing in (path.parent / "other", path.parent / "other" / "file"):
         with pytest.raises(NotFound):

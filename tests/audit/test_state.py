@@ -100,3 +100,10 @@ def test_a_refused_update_changes_nothing():
 def test_there_are_4096_digests():
     with pytest.raises(Invalid):
         state.state_root([state.EMPTY_BUCKET] * 4095)
+
+
+def test_what_differs_from_the_tree_is_listed_and_what_is_not_named_has_to_be_empty():
+    tree = state.StateTree()
+    tree.update({3: "ab" * 32, 4000: "cd" * 32})
+    assert tree.differing({3: "ab" * 32, 4000: "cd" * 32}) == []
+    assert tree.differing({3: "cd" * 32, 7: "ab" * 32}) == [3, 7, 4000]

@@ -66,7 +66,7 @@ def test_a_memory_of_no_turn_rests_on_the_last_of_its_session(data: Path):
 
 def test_a_query_names_the_facts_its_answer_used(data: Path):
     (sample,) = corpora.realmem(data)
-    assert sample.questions == (Question("What can I spend?", "query", frozenset({sample.facts[1].id}), LATER),)
+    assert sample.questions == (Question("What can I spend?", "query", frozenset({sample.facts[1].id}), LATER, 2),)
 
 
 def test_samples_are_cut_and_chosen(data: Path):

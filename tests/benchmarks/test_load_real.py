@@ -54,7 +54,7 @@ def test_turns_are_observations_in_the_words_and_at_the_time_they_were_said(load
     row = found[talk.turns["D1:2"]]
     assert row.content == "Bram: Look at my boat! [shared image: a red rowing boat]"
     assert (row.memory_kind, row.namespace, row.origin) == ("observation", "locomo/talk-1", "import")
-    assert row.valid_from == row.created_at == "2025-03-03T09:05:00.000000Z"
+    assert (row.valid_from, row.created_at) == ("2025-03-03T09:05:00.000000Z", "2025-03-03T09:05:00.000001Z")
     assert row.metadata == {"speaker": "Bram", "session_number": 1}
     assert row.sources == ({"kind": "turn", "ref": "talk-1/D1:2", "at": row.valid_from},)
     assert found[person.turns["aa11/last"]].content == "Then order strings by April 12."
@@ -79,7 +79,7 @@ def test_a_fact_waits_until_all_its_turns_were_said(loaded: tuple[Memory, list[L
     memory, (talk, _) = loaded
     found = {row.id: row for row in rows(memory)}
     boat = found[talk.facts["Bram/1/1"]]
-    assert boat.created_at == "2025-03-14T12:30:00.000000Z"
+    assert boat.created_at == "2025-03-14T12:30:00.000002Z"  # in the second session
     assert boat.sequence > found[talk.turns["D2:1"]].sequence
 
 

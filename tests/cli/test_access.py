@@ -140,6 +140,7 @@ def test_nothing_hidden_is_listed_recalled_or_counted(shell: Terminal, cast: Cas
 def test_what_may_be_read_and_not_done_is_forbidden(shell: Terminal, cast: Cast):
     for line in (
         ["rewrite", "--as", "scout"],
+        ["backup", str(shell.state), "--as", "scout"],
         ["space", "policy", "global", "language", "pt", "--as", "scout"],
         ["who", "add", "agent", "rook", "--as", "scout"],
         ["audit", "export", "-", "--as", "scout"],

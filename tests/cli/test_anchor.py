@@ -1,6 +1,6 @@
 """Each row of the table of situations between a store and this machine's anchor, at the command line.
 
-Source: docs/spec/audit.md §2.4; backups, strict mode and read-only media are not built yet.
+Source: docs/spec/audit.md §2.4; the other rows are in test_situations.py, repairs in test_doctor.py.
 """
 
 import shutil
@@ -159,7 +159,7 @@ def test_a_row_that_was_edited_is_refused_and_named(shell: Terminal, cast: Cast)
     assert f"memories {cast.moved}" in told.out
     assert shell("list").code == 7
     assert shell("persona", "mara").code == 0  # rests on other rows
-    assert "ai-memory audit verify" in shell("doctor").out
+    assert "rows.differ" in shell("doctor").out
 
 
 def test_a_checkpoint_and_a_proof_can_be_checked_elsewhere(shell: Terminal, cast: Cast, tmp_path: Path):

@@ -87,11 +87,20 @@ def test_a_folder_that_is_gone_is_told(empty: Terminal, tmp_path: Path, monkeypa
 
 def test_a_file_in_the_place_of_the_home_is_told(empty: Terminal):
     empty.home.write_text("mine")
-    error = empty.fails("remember", "text", code=6)
-    assert error["code"] == "unavailable"
-    assert "choose a folder with AI_MEMORY_HOME" in error["details"]["hint"]
+    for line in (["remember", "text"], ["list"], ["doctor"]):
+        error = empty.fails(*line, code=2)
+        assert error["code"] == "invalid"
+        assert "AI_MEMORY_HOME" in error["message"] and error["details"]["hint"] == "name a folder"
     assert empty.home.read_text() == "mine"
-    assert empty.fails("list", code=4)["code"] == "not_found"
+
+
+def test_a_file_above_the_home_or_in_the_place_of_the_state_is_told(empty: Terminal, monkeypatch: pytest.MonkeyPatch):
+    empty.home.write_text("mine")
+    monkeypatch.setenv("AI_MEMORY_HOME", str(empty.home / "deeper" / "home"))
+    assert str(empty.home) in empty.fails("remember", "text", code=2)["message"]
+    monkeypatch.setenv("AI_MEMORY_HOME", str(empty.home.with_name("other")))
+    monkeypatch.setenv("AI_MEMORY_STATE", str(empty.home))
+    assert "AI_MEMORY_STATE" in empty.fails("remember", "text", code=2)["message"]
 
 
 def test_a_home_that_cannot_be_made_is_told(empty: Terminal, monkeypatch: pytest.MonkeyPatch):

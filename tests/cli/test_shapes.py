@@ -21,7 +21,7 @@ PERSONA = {
     *("id", "entity_id", "namespace", "version", "body_md", "sources", "generated_at", "attest_level", "stale"),
     *("model", "claims", "left_out", "envelope"),
 }
-PRINCIPAL = {"id", "kind", "handle", "owner_id", "lead_id", "created_at", "retired_at"}
+PRINCIPAL = {"id", "kind", "handle", "owner_id", "lead_id", "sealed", "created_at", "retired_at"}
 CREDENTIAL = {"id", "principal_id", "kind", "instance", "key_id", "created_at", "revoked_at"}
 NAMESPACE = {"path", "kind", "access", "policy", "created_at"}
 MEMBER = {
@@ -166,7 +166,7 @@ def test_link_timeline_and_impact_have_shapes(shell: Terminal, cast: Cast):
 
 def test_forget_answers_with_what_went(shell: Terminal, cast: Cast):
     found = shell.ok("forget", cast.choir, "asked to", "--cascade")
-    assert found.keys() >= {"id", "ids", "personas", "stale", "repeated", "regenerated"}
+    assert found.keys() >= {"id", "ids", "personas", "stale", "repeated", "regenerated", "files_left"}
     assert {*found["ids"]} == {cast.choir, cast.tuesdays}
     assert found["personas"] == [cast.persona]
     assert [again["entity_id"] for again in found["regenerated"]] == ["mara"]
@@ -180,7 +180,7 @@ def test_entity_commands_have_shapes(shell: Terminal):
     assert shell.ok("entity", "alias", "ml", "mara").keys() == {"namespace", "alias_folded", "entity_id", "created_at"}
     shown = shell.ok("entity", "show", "ml")
     assert (shown["entity_id"], shown["display"], shown["names"], shown["reflections"]) == (
-        *("mara", "Mara Leal", ["ml"], 2),
+        *("mara", "Mara Leal", ["mara leal", "ml"], 2),
     )
     assert shell.ok("entity", "merge", "mara", "mara-leal").keys() == {"entity_id", "survivor", "retired", "due"}
 
@@ -227,17 +227,22 @@ def test_audit_commands_have_shapes(shell: Terminal, cast: Cast):
     assert events[0].keys() >= {"seq", "time", "type", "actor", "namespace", "subject", "payload", "audience"}
     assert shell.ok("audit", "checkpoint").keys() == {"checkpoint"}
     assert shell.ok("audit", "prove", cast.moved).keys() == {"proof"}
-    assert shell.ok("audit", "keys").keys() == {"store_id", "genesis_key", "key_id", "key_here"}
+    assert shell.ok("audit", "keys").keys() == {"store_id", "genesis_key", "key_id", "key_here", "epochs"}
 
 
 def test_commands_on_the_store_have_shapes(shell: Terminal, cast: Cast):
     status = shell.ok("status")
     assert status.keys() == {
         *("home", "store_id", "caller", "events", "memories", "situation", "signed", "read_only", "anchored_at"),
-        "verified_at",
+        *("verified_at", "epoch"),
+        *("people", "jobs", "due", "model_calls"),
     }
     assert status["caller"] == {"id": cast.ann, "handle": "ann", "kind": "human"}
+    assert status["people"] == [
+        {"id": cast.ann, "handle": "ann", "sealed": False},
+        {"id": cast.ben, "handle": "ben", "sealed": False},
+    ]
     doctor = shell.ok("doctor")
     assert doctor.keys() == {"ok", "findings"}
-    assert all(item.keys() == {"ok", "what", "found", "mend"} for item in doctor["findings"])
-    assert shell.ok("rewrite").keys() == {"bytes_before", "bytes_after"}
+    assert all(item.keys() == {"ok", "name", "what", "found", "mend"} for item in doctor["findings"])
+    assert shell.ok("rewrite").keys() == {"bytes_before", "bytes_after", "files_left"}

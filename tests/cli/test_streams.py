@@ -4,13 +4,14 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from substrate.store.baton import Baton
 from tests.cli.conftest import Cast
-from tests.cli.terminal import Terminal
+from tests.cli.terminal import ROOT, Terminal
 
 LISBON = "Я живу в Лиссабоне — ünïcödé, 日本, 😀, İstanbul ı"
 
@@ -172,3 +173,16 @@ def _env(shell: Terminal) -> dict[str, str]:
 
     shared = {"PYTHONPATH": str(ROOT), "AI_MEMORY_HOME": str(shell.home), "AI_MEMORY_STATE": str(shell.state)}
     return {**os.environ, **shared}
+
+
+def test_an_interrupt_while_the_program_is_being_loaded_is_told_in_words_too():
+    code = (
+        "import sys\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'cli.app': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "from cli.entry import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")

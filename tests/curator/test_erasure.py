@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 
 from curator import actions
+from curator.llm.scripted import Scripted
 from substrate.actions import audit
 from substrate.recall.recall import recall
 from substrate.store import recovery
+from substrate.store.model import LinkRow
+from tests.curator.scribe import answer
 from tests.curator.workshop import FACTS, Workshop, opened
 
 SECRET = "Ada hides her savings behind the swell box"
@@ -69,3 +72,35 @@ def test_without_cascade_what_rested_on_it_is_named_and_stale(plain: Workshop):
     assert row.id in again["personas"]
     assert plain.persona() is None, "nothing is left to say"
     assert again["regenerated"][0]["persona_id"] is None and "no reflection" in again["regenerated"][0]["why_not"]
+
+
+@pytest.mark.parametrize("claim", ["Ada has lupus.", "Ada swims on Mondays and has lupus."])
+def test_a_claim_rests_on_what_it_cites_so_that_it_falls_with_it(plain: Workshop, claim: str):
+    secret, other = plain.observe("Ada has lupus and takes steroids."), plain.observe("Ada swims on Mondays.")
+    plain.reflect("Ada looks after health matters with care.", secret, other)
+    plain.reflect("Ada swims on Mondays.", other)
+    said = answer("Ada looks after health matters with care.", ("Ada swims on Mondays.", (2,)), (claim, (1, 2)))
+    plain.generate(model=Scripted([said]))
+    actions.forget(plain.memory, id=secret.id, cascade=True, keep_supported=True)
+    audit.rewrite(plain.memory)
+    assert "lupus" not in plain.columns() and "health matters" in plain.columns()
+
+
+def test_no_word_of_what_is_forgotten_outlives_it_as_a_reason(plain: Workshop):
+    secret = plain.reflect("Ada has lupus.")
+    plain.reflect(FACTS[0])
+    plain.reflect(FACTS[1])
+    said = answer(("Ada has lupus.", (2,)), (FACTS[0], (2,)), (FACTS[1], (3,)))
+    row = plain.generate(model=Scripted([said, answer()])).row
+    assert row.metadata is not None and row.metadata["persona"]["dropped_claims"] == {"unsupported": 1}
+    assert secret.id in row.metadata["persona"]["inputs"]
+    for id in secret.id, *sources_of(plain, secret.id):
+        actions.forget(plain.memory, id=id, cascade=True)
+    audit.rewrite(plain.memory)
+    assert "lupus" not in plain.columns()
+
+
+def sources_of(shop: Workshop, id: str) -> list[str]:
+    """Name what a reflection was derived from."""
+    with shop.memory.read() as r:
+        return [link.target_id for link in r.select(LinkRow, "source_id = ? AND relation = 'derived_from'", (id,))]

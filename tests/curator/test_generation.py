@@ -1,13 +1,17 @@
 """What one generation writes, what it refuses, and what it leaves alone."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from audit import canonical
 from audit.event import payload_hash
 from curator.persona import persona as personas
+from curator.persona import versions
 from curator.persona.cadence import due
 from substrate.errors import Conflict, Forbidden, Invalid, NotFound, Refused
 from substrate.memory import entities, memories
@@ -57,7 +61,8 @@ def test_a_regeneration_adds_a_version_and_keeps_the_one_before_readable(ada: Wo
     assert second.persona_version == 2 and head.persona_id == second.id
     assert (old.status, old.superseded_by, old.content) == ("superseded", second.id, first.content)
     assert edge is not None
-    assert [event.subject for event in ada.events("persona_generated")] == [first.id, second.id]
+    events = ada.events("persona_generated")
+    assert [(event.subject, event.payload["parent"]) for event in events] == [(first.id, None), (second.id, first.id)]
 
 
 @pytest.mark.requirement("S3-13", "S3-14")
@@ -175,39 +180,30 @@ def test_who_may_not_write_there_may_not_have_a_persona_written(ada: Workshop):
         personas.generate(ada.memory.db, scout, "ada", namespace=f"users/{ada.memory.caller.id}")
 
 
-def test_a_source_that_changes_while_it_is_drafted_is_never_written_from_its_old_text(
-    ada: Workshop, monkeypatch: pytest.MonkeyPatch
-):
-    compose = personas.compose
+def test_a_source_that_changes_while_it_is_drafted_is_never_written_from_its_old_text(ada: Workshop):
     victim = next(row for row in _reflections(ada) if "Bergen" in (row.content or ""))
 
-    def slow(*args: object, **options: object) -> object:
-        """Draft, and let somebody retire a source before the draft is written."""
-        drafted = compose(*args, **options)  # type: ignore[arg-type]
+    def meddled(texts: Sequence[str]) -> Any:
+        """Encode, and let somebody retire a source before the draft is written."""
         with ada.memory.read() as r:
             still = r.require(MemoryRow, victim.id).status == "active"
         if still:
             ada.retire(victim)
-        return drafted
+        return np.eye(len(texts), dtype=np.float32)
 
-    monkeypatch.setattr(personas, "compose", slow)
-    row = ada.generate().row
+    row = ada.generate(embed=meddled).row
     assert "Bergen" not in (row.content or "")
 
 
-def test_a_store_that_never_holds_still_ends_in_conflict_with_nothing_written(
-    ada: Workshop, monkeypatch: pytest.MonkeyPatch
-):
-    compose, reflections = personas.compose, iter(_reflections(ada))
+def test_a_store_that_never_holds_still_ends_in_conflict_with_nothing_written(ada: Workshop):
+    reflections = iter(_reflections(ada))
 
-    def restless(*args: object, **options: object) -> object:
-        drafted = compose(*args, **options)  # type: ignore[arg-type]
+    def restless(texts: Sequence[str]) -> Any:
         ada.retire(next(reflections))
-        return drafted
+        return np.eye(len(texts), dtype=np.float32)
 
-    monkeypatch.setattr(personas, "compose", restless)
     with pytest.raises(Conflict):
-        ada.generate()
+        ada.generate(embed=restless)
     assert ada.persona() is None
 
 
@@ -226,6 +222,12 @@ def test_the_attestation_is_the_level_of_the_links_and_says_unsigned_without_a_k
         reflect(tx, ann, "Noted", "Ada repairs organs.", sources=[seen.id], entity_id="Ada")
     assert _levels(db, ann) == ("unsigned", {"unsigned"})
     db.close()
+
+
+@pytest.mark.requirement("S3-17")
+def test_of_several_attestations_the_strongest_is_the_level():
+    assert versions.extremes(["self_signed", "peer_attested", "unsigned"]) == ("unsigned", "peer_attested")
+    assert versions.extremes(["peer_attested", "self_signed"]) == ("self_signed", "peer_attested")
 
 
 def _levels(db: Database, caller: Caller) -> tuple[str, set[str]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from substrate.memory import links, memories
 from substrate.memory.reflections import reflect
 from substrate.store.model import MemoryRow
 from tests.clock import Clock, Ids
+
+NOBODY = "http://127.0.0.1:9"  # no model is asked, whatever runs on this machine
 
 
 @dataclass
@@ -72,10 +74,15 @@ class Workshop:
 
 
 @contextmanager
-def opened(folder: Path, **options: Any) -> Iterator[Workshop]:
-    """Make a store in the folder with the clock and the ids of the tests."""
-    clock = Clock()
-    memory = Memory.open(folder / "home", state_dir=folder / "state", clock=clock, new_id=Ids(), human="ann", **options)
+def opened(
+    folder: Path, *, clock: Clock | None = None, new_id: Ids | None = None, **options: Any
+) -> Iterator[Workshop]:
+    """Make or open a store in the folder with the clock and the ids of the tests."""
+    clock, new_id = clock or Clock(), new_id or Ids()
+    memory = Memory.open(
+        folder / "home", state_dir=folder / "state", clock=clock, new_id=new_id, human="ann", **options
+    )
+    memory.config = replace(memory.config, models=replace(memory.config.models, ollama_url=NOBODY))
     try:
         yield Workshop(memory, clock)
     finally:

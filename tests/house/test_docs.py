@@ -17,7 +17,7 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 GENERATED = ROOT / "docs" / "reference"
 MARKDOWN = MarkdownIt("commonmark").enable("table")
-RUN = ("ai-memory ", "python ", "cp ", "AI_MEMORY_HOME=", "AI_MEMORY_STATE=")
+RUN = ("ai-memory ", "python ", "cp ", "AI_MEMORY_")
 """How a line begins that is run; what installs, builds or sets up a shell is only shown."""
 
 
@@ -37,7 +37,7 @@ def test_every_page_in_the_reference_is_generated():
 
 
 def test_the_readme_is_short():
-    assert len(README.read_text("utf-8").splitlines()) <= 150
+    assert len(README.read_text("utf-8").splitlines()) <= 160
 
 
 def links(text: str) -> list[str]:

@@ -11,7 +11,9 @@ from tests.clock import Clock, Ids
 
 def test_a_test_sees_an_empty_home_and_no_settings_of_the_developer():
     assert list(Path.home().iterdir()) == []
-    assert not [name for name in os.environ if name.startswith("AI_MEMORY_")]
+    assert {name: text for name, text in os.environ.items() if name.startswith("AI_MEMORY_")} == {
+        "AI_MEMORY_WORKER": "off"
+    }
 
 
 def test_time_stands_still_until_a_test_moves_it(clock: Clock):

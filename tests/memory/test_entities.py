@@ -47,7 +47,39 @@ def test_an_alias_leads_one_hop_and_shows_the_registered_name(house: House):
     event = house.events("entity_changed")[-1]
     assert (event.subject, event.payload["change"], event.payload["alias"]) == ("alice", "aliased", "al")
     shown = house.read(entities.show, house.ann, "al")
-    assert (shown.entity_id, shown.display, shown.kind, shown.names) == ("alice", "Alice Liddell", "person", ("al",))
+    assert (shown.entity_id, shown.display, shown.kind) == ("alice", "Alice Liddell", "person")
+    assert shown.names == ("al", "alice liddell")
+
+
+def test_the_name_an_entity_is_shown_by_leads_to_it_as_an_alias_does(house: House):
+    house.write(entities.add, house.ann, "alice", name="Alice Liddell")
+    event = house.events("entity_changed")[-1]
+    assert (event.payload["change"], event.payload["alias"]) == ("registered", "alice liddell")
+    assert house.read(entities.resolve, "ALICE LIDDELL", "global") == entities.Resolved("alice", "Alice Liddell")
+    cited = house.reflect("Alice rows.", house.remember("Seen."), entity_id="Alice Liddell").row
+    assert cited.mentioned_entity_id == "alice"
+    assert house.read(memories.list_, house.ann, entity="Alice Liddell")[0] == [cited]
+    house.write(entities.add, house.ann, "alice", name="Alice Hargreaves")
+    assert {resolved(house, name) for name in ("Alice Liddell", "Alice Hargreaves")} == {"alice"}
+
+
+def test_a_name_that_leads_to_another_is_refused_and_changes_nothing(house: House):
+    house.write(entities.add, house.ann, "alice", name="Alice Liddell")
+    house.write(entities.add, house.ann, "bob")
+    house.write(entities.merge, house.ann, "rob", "bob")
+    count = len(house.events())
+    for id, name in (("alice-2", "alice LIDDELL"), ("alice-2", "Bob"), ("alice-2", "Rob"), ("bob", "Alice")):
+        with pytest.raises(Conflict, match="leads to") as error:
+            house.write(entities.add, house.ann, id, name=name)
+        assert "tells the two apart" in error.value.hint
+    assert len(house.events()) == count
+    house.write(entities.add, house.ann, "bob", name="Rob")
+    assert house.read(entities.show, house.ann, "rob").display == "Rob"
+
+
+def test_a_name_too_long_to_be_asked_by_is_shown_all_the_same(house: House):
+    assert house.write(entities.add, house.ann, "alice", name="Alice " * 30).canonical_name.startswith("Alice Alice")
+    assert house.read(entities.show, house.ann, "alice").names == ()
 
 
 def test_registering_again_changes_the_name_and_nothing_else(house: House):

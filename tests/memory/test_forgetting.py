@@ -7,7 +7,7 @@ import pytest
 
 from audit.canonical import encode
 from substrate import limits
-from substrate.errors import Forbidden, Invalid, NotFound, Refused
+from substrate.errors import Forbidden, NotFound, Refused
 from substrate.memory import forgetting, graph, links, memories
 from substrate.memory.wire import wire
 from substrate.scopes import namespaces
@@ -193,13 +193,6 @@ def test_text_that_stands_elsewhere_is_pointed_out_and_not_touched(house: House)
     house.remember(f"Private: {SECRET}.", house.ben, namespace=f"users/{house.ben.id}")
     assert house.forget(seen).repeated == (copy.id, titled.id)
     assert house.get(copy.id) == copy
-
-
-def test_a_reason_may_not_repeat_what_is_to_be_forgotten(house: House):
-    seen = house.remember(SECRET)
-    with pytest.raises(Invalid, match="repeats"):
-        house.forget(seen, why=f"because {SECRET.upper()}!")
-    assert house.get(seen.id) == seen
 
 
 def test_the_answer_tells_the_caller_no_more_than_it_may_read(house: House):

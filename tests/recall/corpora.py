@@ -104,16 +104,19 @@ class Oracle:
         return chain.get(n), next((after for after, before in chain.items() if before == n), None)
 
     def widened(self, n: int, term: str | None) -> float:
-        """Return the count of a term, or with None the length, with that of the neighbours."""
+        """Return the count of a term, or with None the length, with that of two neighbours on either side."""
 
-        def count(number: int | None) -> int:
-            if number is None:
-                return 0
+        def count(number: int) -> int:
             terms = self.documents[number].terms
             return sum(terms.values()) if term is None else terms.get(term, 0)
 
-        before, after = self.neighbours(n)
-        return count(n) + 0.7 * count(before) + 0.3 * count(after)
+        total = float(count(n))
+        for side, weights in ((0, (0.7, 0.35)), (1, (0.3, 0.15))):
+            there: int | None = n
+            for weight in weights:
+                there = None if there is None else self.neighbours(there)[side]
+                total += 0.0 if there is None else weight * count(there)
+        return total
 
     def scores(self, query: Counter[str]) -> list[float]:
         total = len(self.documents)

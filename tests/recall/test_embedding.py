@@ -68,7 +68,7 @@ def test_a_model_that_is_not_there_says_so(tmp_path: Path) -> None:
     assert not possible
     assert why_not in (
         f"there is no sentence-transformers model in {tmp_path}",
-        "the semantic extra is not installed: pip install 'ai-memory[semantic]'",
+        "the semantic extra is not installed: pip install '.[semantic]' in a clone of ai-memory",
     )
     with pytest.raises(NoModel):
         embedding.load(str(tmp_path))
@@ -81,7 +81,9 @@ def test_without_the_extra_recall_is_told_why() -> None:
         "from substrate.recall import embedding; print(embedding.available()[1])\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "the semantic extra is not installed: pip install 'ai-memory[semantic]'"
+    assert (
+        run.stdout.strip() == "the semantic extra is not installed: pip install '.[semantic]' in a clone of ai-memory"
+    )
 
 
 @present

@@ -1,13 +1,14 @@
 """Scores are what the formulas say, in any layout of segments, and nothing hidden shifts them."""
 
 from collections import Counter
+from datetime import date
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.recall import fusion, vectors
+from substrate.recall import fusion, moments, vectors
 from substrate.recall.corpus import Corpus, View
 from substrate.recall.lexical import bm25
 from substrate.recall.segment import Bools
@@ -17,6 +18,7 @@ from tests.recall import corpora
 from tests.recall.corpora import Oracle, corpus, cut, documents, row
 from tests.recall.encoder import WordVectors
 
+TODAY = date(2024, 3, 1)
 queries = corpora.texts.map(lambda text: Counter(terms(text, query=True)))
 places = st.lists(st.integers(0, 20), max_size=4)
 
@@ -28,9 +30,10 @@ def whole(shown: Corpus) -> View:
 def ranked(view: View, query: Counter[str], text: str) -> list[tuple[str, float, float, float, float]]:
     """Return id, lexical score, cosine, fused score and standing of every document of a view."""
     lexical = bm25(view, query).scores
-    cosines = view.similarities(WordVectors().encode([text])[0])
+    cosines = fusion.beside(view.similarities(WordVectors().encode([text])[0]), view.before, view.after)
     about = view.where("entity", lambda label: label != "")
-    scores = fusion.fused(lexical, cosines, about, view.episodes)
+    times, _ = moments.named(view, f"last year, in May 2023, before the {text}", TODAY)
+    scores = fusion.fused(lexical + times, cosines, about, view.episodes, moments.recent(view, TODAY))
     order = fusion.ranked(scores, np.ones(len(view), np.bool_))
     standing = fusion.standing(scores, view.episodes)
     return [(view.id(n), lexical[n], cosines[n], scores[n], standing[n]) for n in order]

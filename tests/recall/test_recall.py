@@ -45,7 +45,7 @@ def test_each_arm_says_whether_it_ran_and_why_not(house: House) -> None:
     house.remember("The kettle is in the kitchen.")
     answer = asked(house, "kettle")
     assert {name: arm.ran for name, arm in answer.arms.items()} == {
-        "lexical": True, "vector": False, "graph": True, "entity": True
+        "lexical": True, "vector": False, "graph": True, "entity": True, "time": False
     }  # fmt: skip
     assert answer.arms["vector"].why_not == "not asked for"
     nothing = asked(house, "of the and", arms=("lexical", "graph"))

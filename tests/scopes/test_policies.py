@@ -11,6 +11,7 @@ from substrate.store.model import from_json, to_json
 
 CADENCE = "governance.auto_persona_trigger_every_n_memories"
 EXPORT = "governance.auto_export_personas_to_filesystem"
+REFLECT = "governance.auto_reflect_every_n_observations"
 ONE = {
     "agent": "agents/agt-1",
     "user": "users/hum-1",
@@ -21,6 +22,7 @@ ONE = {
 }
 GOOD: dict[str, list[Any]] = {
     CADENCE: [0, 1, 10_000],
+    REFLECT: [0, 1, 500],
     EXPORT: [True, False],
     "governance.auto_export_reflections_to_filesystem": [True],
     "agent_write": ["propose", "direct"],
@@ -32,6 +34,7 @@ GOOD: dict[str, list[Any]] = {
 }
 BAD: dict[str, list[Any]] = {
     CADENCE: [-1, 1.0, True, "3", 2**60, [1]],
+    REFLECT: [-1, 0.5, False, "5"],
     EXPORT: [1, 0, "true", []],
     "agent_write": ["Direct", "", True, ["direct"]],
     "write": ["everybody", [], [""], [1], "hum-1", {}, ["x" * 600]],

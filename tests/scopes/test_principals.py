@@ -143,6 +143,18 @@ def test_a_retired_principal_stays_known_and_may_nothing(store: Store, tmp_path:
         principals.register(tx, store.ann, "agent", "builder", lead="scout")
 
 
+def test_the_last_human_who_can_act_is_not_retired(store: Store, tmp_path: Path):
+    store.human("bob")  # without a key, so nobody can act as Bob
+    with pytest.raises(Refused, match="last human") as refused, store.db.write(actor=store.ann.id) as tx:
+        principals.retire(tx, store.ann, "ann")
+    assert refused.value.details["reason"] == "last_human" and "who add human" in refused.value.hint
+    eve = store.register("human", "eve", public_key=keys.create(tmp_path / "eve.key").public)
+    with store.db.write(actor=store.ann.id) as tx:
+        assert principals.retire(tx, store.ann, "ann").retired_at is not None
+    with pytest.raises(Refused, match="last human"), store.db.write(actor=eve.id) as tx:
+        principals.retire(tx, eve, "eve")
+
+
 def test_nobody_is_retired_by_a_stranger(store: Store):
     bob = store.human("bob")
     for ref, error in (("scout", NotFound), ("ann", NotFound)):

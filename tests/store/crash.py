@@ -65,6 +65,13 @@ def rewrite(root: Path) -> None:
     store.close()
 
 
+def rotate(root: Path) -> None:
+    store = Database.open(root / "home", **options(root))
+    with store.write(actor="hum-1") as tx:
+        tx.rotate_key()
+    store.close()
+
+
 def migrate(root: Path) -> None:
     schema.MIGRATIONS, schema.VERSION = NEXT, len(NEXT)
     connection = db.Connection(root / "home" / db.FILE, altering=True)

@@ -10,8 +10,11 @@ from nacl.signing import SigningKey
 
 from audit import keys
 from audit.event import Event, body, event_hash, parse
-from audit.state import BUCKETS, bucket_digest, bucket_of, state_root
-from substrate.store.model import Row
+from audit.merkle import Frontier, leaf_hash
+from audit.state import BUCKETS, State, bucket_digest, bucket_of, state_root
+from substrate.store import schema
+from substrate.store.commitments import commitment_of
+from substrate.store.model import Row, row_id
 from substrate.store.transaction import commit
 from tests.store.stores import Store
 
@@ -76,3 +79,79 @@ def swap_key_file(store: Store, key: keys.Key, seed: bytes) -> None:
     path.write_bytes(seed)
     path.chmod(0o600)
     assert keys.load(path).public == key.public
+
+
+def mend(raw: Connection) -> None:
+    """Make commitments, digests, log and tree agree with the rows as they lie there, as far as that goes without a key.
+
+    Where the rows are those of an earlier event, the log is cut back to it: every byte is genuine then. Otherwise an
+    event is appended that commits to what changed, under the signature of the one before.
+    """
+    rows, state, log = _commitments(raw), State(), events(raw)
+    kept = 0
+    for event in log:
+        state.apply(event.commits)
+        if state.commits == rows:
+            kept = event.seq
+    if kept:
+        raw.execute("DELETE FROM signed_events WHERE sequence > ?", [kept])
+        state = State()
+        for event in log[:kept]:
+            state.apply(event.commits)
+    else:
+        signed = state.commits
+        names = sorted(signed.keys() | rows.keys())
+        changes = tuple((t, i, rows.get((t, i))) for t, i in names if signed.get((t, i)) != rows.get((t, i)))
+        state.apply(changes)
+        append(raw, commits=changes, state_root=state.root())
+    _write_state(raw, state)
+    write_tree(raw)
+
+
+def append(raw: Connection, **fields: Any) -> None:
+    """Append an event that follows on the newest and carries its signature."""
+    ((data, signature, key_id),) = raw.execute(
+        "SELECT body, signature, key_id FROM signed_events ORDER BY sequence DESC LIMIT 1"
+    ).fetchall()
+    head = parse(data)
+    event = replace(head, seq=head.seq + 1, prev=event_hash(data), **fields)
+    raw.execute("INSERT INTO signed_events VALUES (?, ?, ?, ?)", [event.seq, body(event), signature, key_id])
+
+
+def write_tree(raw: Connection) -> None:
+    """Build the tree anew over the bodies as they are."""
+    tree, nodes = Frontier(), []
+    for (data,) in raw.execute("SELECT body FROM signed_events ORDER BY sequence").fetchall():
+        nodes += tree.append(leaf_hash(data))
+    known = set(raw.execute("SELECT * FROM merkle_nodes").fetchall())
+    wanted = {(level, position, digest.hex()) for level, position, digest in nodes}
+    for level, position, _ in known - wanted:
+        raw.execute("DELETE FROM merkle_nodes WHERE level = ? AND position = ?", [level, position])
+    for node in sorted(wanted - known):
+        raw.execute("INSERT INTO merkle_nodes VALUES (?, ?, ?)", node)
+
+
+def _commitments(raw: Connection) -> dict[tuple[str, str], str]:
+    """Compute the commitment of every row as it is; one without a salt has none that could be right."""
+    found = {}
+    for table, key in schema.COMMITTED.items():
+        rows = raw.execute(f"SELECT * FROM {table}")
+        columns = [column[0] for column in rows.description or ()][:-1]
+        places = [columns.index(name) for name in key]
+        for values in rows.fetchall():
+            name = row_id(*(values[place] for place in places))
+            found[table, name] = commitment_of(table, columns, values[:-1], values[-1]) or "0" * 64
+    return found
+
+
+def _write_state(raw: Connection, state: State) -> None:
+    """Write entries and digests where they differ from this state."""
+    wanted = {(bucket_of(table, id), table, id, commitment) for (table, id), commitment in state.commits.items()}
+    known = set(raw.execute("SELECT bucket, tbl, id, commitment FROM state_entries").fetchall())
+    for _, table, id, _ in known - wanted:
+        raw.execute("DELETE FROM state_entries WHERE tbl = ? AND id = ?", [table, id])
+    for entry in sorted(wanted - known):
+        raw.execute("INSERT INTO state_entries VALUES (?, ?, ?, ?)", entry)
+    for bucket, digest in raw.execute("SELECT bucket, digest FROM state_buckets").fetchall():
+        if digest != state.tree[bucket]:
+            raw.execute("UPDATE state_buckets SET digest = ? WHERE bucket = ?", [state.tree[bucket], bucket])

@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from substrate.errors import AiMemoryError
+from substrate.store.backup import make
 from substrate.store.database import Database
+from substrate.store.doctor import examine
 from substrate.store.model import MemoryRow
 from tests.store.rows import memory, record
 
 DISK, STATE = Path(sys.argv[2]), Path(sys.argv[3])
 HOME = DISK / "home"
+NOBODY = 65534
 PLAIN = {"force_compression": "uncompressed"}
 KIB = 1024
 
@@ -144,9 +147,52 @@ def on_read_only(kept: list[str]) -> dict[str, Any]:
     other.close()
     seen |= {"write": outcome(lambda: add(db, "mem-2")), "rewrite": outcome(db.rewrite)}
     seen |= {"create": outcome(lambda: Database.create(DISK / "other", state_dir=STATE)), "close": outcome(db.close)}
+    seen |= looked_at()
     subprocess.run(["mount", "-o", "remount,rw", DISK], check=True)
     seen["writable again"] = outcome(lambda: add(open_(), "mem-2"))
     return seen
+
+
+def looked_at() -> dict[str, Any]:
+    """Back up and examine a store whose folder cannot be written, and see that nothing in it changed."""
+    before = {path: path.read_bytes() for path in HOME.rglob("*") if path.is_file()}
+    db = open_()
+    with db.read() as r:
+        head = r.head.sequence
+    _, manifest = make(db, STATE / "one.backup", with_keys=True)
+    db.close()
+    found = examine(HOME, state_dir=STATE)
+    named = {item["name"]: item["ok"] for item in found["findings"]}
+    same = before == {path: path.read_bytes() for path in HOME.rglob("*") if path.is_file()}
+    (STATE / "one.backup").unlink()
+    return {
+        "backup": manifest.sequence == head,
+        "doctor": [name for name, ok in named.items() if not ok],
+        "doctor says so": "folder.read-only" in named,
+        "untouched": same,
+    }
+
+
+def not_ours_to_write() -> dict[str, Any]:
+    """A folder that its owner may not write; root, who may write everywhere, becomes somebody else first."""
+    db = create()
+    add(db, "mem-1")
+    db.close()
+    looked_at()  # loads what somebody else may not be let to read
+    if os.geteuid() == 0:
+        for path in (DISK.parent, *DISK.parent.rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+        try:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        except OSError as error:
+            return {"unable": f"root cannot become somebody else here: {error.strerror}"}
+    for path in (*HOME.rglob("*"), HOME):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    db = open_()
+    seen = {"read only": db.read_only, "write": outcome(lambda: add(db, "mem-2")), "close": outcome(db.close)}
+    return seen | looked_at()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from substrate.errors import AiMemoryError, Conflict, Integrity, Invalid, Unavai
 from substrate.store import database, db, file, schema
 from substrate.store.database import Database
 from substrate.store.db import Connection, translated
+from substrate.store.keyring import Keyring
 from substrate.store.ledger import Ledger, state_folder
 from substrate.store.model import MemoryRow
 from substrate.store.state import SignedState
@@ -174,7 +175,7 @@ def test_few_started_engines_wait_for_their_files(tmp_path: Path):
 
 
 def test_nothing_is_known_of_a_log_before_it_was_read(store: Store, tmp_path: Path):
-    ledger = Ledger(tmp_path, None)
+    ledger = Ledger(tmp_path, Keyring(tmp_path))
     with store.opened() as opened, opened.connection() as connection:
         for ask in (
             lambda: Reader(connection, ledger).head,
@@ -203,13 +204,13 @@ ENGINE = [
     (OSError(13, "Permission denied"), Unavailable, "permissions"),
     (duckdb.IOException("IO Error: Permission denied"), Unavailable, "permissions"),
     (duckdb.IOException("IO Error: could not read from the disk"), Unavailable, "check the disk"),
-    (duckdb.IOException("Corrupt database file: computed checksum 1 does not match"), Integrity, "backup"),
+    (duckdb.IOException("Corrupt database file: computed checksum 1 does not match"), Integrity, "doctor"),
     (duckdb.ConstraintException("Constraint Error: duplicate key"), Conflict, "read again"),
     (duckdb.TransactionException("TransactionContext Error: conflict on update"), Conflict, "try again"),
     (duckdb.CatalogException("Catalog Error: no such table"), Integrity, "backup"),
     (duckdb.ConversionException("Conversion Error: too large"), Invalid, "64-bit"),
-    (duckdb.InternalException("INTERNAL Error: what"), Integrity, "backup"),
-    (duckdb.InternalException(""), Integrity, "backup"),
+    (duckdb.InternalException("INTERNAL Error: what"), Integrity, "doctor"),
+    (duckdb.InternalException(""), Integrity, "doctor"),
     (Invalid("ours", hint="as it was"), Invalid, "as it was"),
 ]
 
@@ -226,3 +227,20 @@ def test_each_error_of_the_engine_is_one_of_ours_with_a_hint(error: Exception, k
 def test_an_error_that_is_a_mistake_of_ours_stays_what_it_is():
     with pytest.raises(ZeroDivisionError), translated():
         raise ZeroDivisionError
+
+
+def test_what_fails_after_the_commit_says_that_the_write_is_kept(story: Store, monkeypatch: pytest.MonkeyPatch):
+    def full(*arguments: object) -> None:
+        raise Unavailable("no space", hint="free some")
+
+    with story.opened() as db:
+        with monkeypatch.context() as patch, pytest.raises(Unavailable, match="the write is kept") as caught:
+            patch.setattr("audit.anchor.write", full)
+            with db.write(actor="hum-1") as tx:
+                record(tx, memory("mem-late"))
+        assert caught.value.details["committed"] is True
+        assert "do not write it again" in caught.value.hint
+        with db.read() as r:
+            assert r.require(MemoryRow, "mem-late")
+        with db.write(actor="hum-1") as tx:
+            record(tx, memory("mem-later"))

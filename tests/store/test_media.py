@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ SIZE = {
     "read_only": "6m",
     "read_only_after_a_crash": "6m",
 }
+
+
+LOOKED_AT = {"backup": True, "doctor": [], "doctor says so": True, "untouched": True}
 
 
 def in_own_mounts(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -97,4 +101,24 @@ def test_a_read_only_medium_is_read_by_several_and_written_by_nobody(mounts: Non
         "create": "unavailable",
         "close": "ok",
         "writable again": "ok",
+        **LOOKED_AT,
     }
+
+
+def test_a_folder_that_may_not_be_written_is_backed_up_and_examined():
+    """Outside pytest's own folders, which nobody but root may enter when root runs the suite."""
+    with tempfile.TemporaryDirectory() as folder:
+        disk, state = Path(folder) / "disk", Path(folder) / "state"
+        disk.mkdir()
+        state.mkdir(mode=0o700)
+        command = [sys.executable, ROOT / "tests/store/small_disk.py", "not_ours_to_write", disk, state]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(state)}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        for path in (disk / "home").rglob("*"):
+            path.chmod(0o700)
+        (disk / "home").chmod(0o700)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    if "unable" in found:
+        pytest.skip(found["unable"])
+    assert found == {"read only": True, "write": "unavailable", "close": "ok", **LOOKED_AT}

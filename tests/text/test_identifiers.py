@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from substrate import limits
 from substrate.errors import Invalid
 from substrate.escape import line
-from substrate.identifiers import check_entity_id, check_name, check_namespace, check_tag, check_tags, fold
+from substrate.identifiers import (
+    check_entity_id,
+    check_line,
+    check_name,
+    check_namespace,
+    check_tag,
+    check_tags,
+    check_text,
+    fold,
+)
 from tests.text.refusal import refused
 from tests.text.strategies import nasty
 
@@ -132,6 +141,23 @@ def test_whatever_is_given_is_an_id_or_a_refusal(raw: str) -> None:
     else:
         assert checked == raw.strip() and fold(checked)
         assert check_entity_id(checked) == checked
+
+
+@pytest.mark.parametrize(
+    ("field", "hint"),
+    [
+        ("content", "write what should be remembered"),
+        ("query", "say in words what to look for"),
+        ("id", "give the id or the name of a memory"),
+        ("title", "give a title, one line"),
+        ("description", "give the description, or leave it out"),
+    ],
+)
+def test_a_blank_field_is_told_what_belongs_there(field: str, hint: str) -> None:
+    for check in (check_text, check_line):
+        with pytest.raises(Invalid, match="is blank") as caught:
+            check(field, " ")
+        assert caught.value.hint == hint
 
 
 def test_a_refusal_does_not_repeat_a_credential() -> None:

@@ -39,6 +39,11 @@ def test_escaping_can_be_undone(text: str) -> None:
     assert unescape_markdown(markdown(text)) == one_line(text)
 
 
+@pytest.mark.parametrize("number", ["110000", "fffffffff", "f" * 5_000, ""])
+def test_what_is_no_character_is_left_as_it_is_written(number: str) -> None:
+    assert unescape_markdown(f"a &#92;u{{{number}}} \\[") == f"a &#92;u{{{number}}} ["
+
+
 @given(nasty)
 def test_the_result_is_one_line_that_can_be_encoded(text: str) -> None:
     written = markdown(text)

@@ -57,7 +57,6 @@ def source(text: str, day: int = 1, number: int | None = None, **fields: Any) ->
         "sequence": number,
         "times_seen": 1,
         "ancestors": frozenset(),
-        "ancestor_texts": (),
         "supersedes": frozenset(),
         "contradicts": frozenset(),
     }

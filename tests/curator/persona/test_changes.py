@@ -60,9 +60,19 @@ def test_only_what_is_newer_takes_back():
     assert pairs(source("Alice lives in Oslo.", 1), source("Alice lives in Berlin.", 2)) == [(0, 1)]
 
 
+def test_where_somebody_moved_to_ends_nothing_that_is_done_there():
+    told = [source("Alice repairs organs around Braga.", 1), source("Alice moved to Braga.", 2)]
+    assert pairs(*told) == []
+
+
 def test_the_newest_of_several_takes_back():
     told = [source(f"Alice lives in {town}.", day) for day, town in enumerate(("Oslo", "Berlin", "Rome"), 1)]
     assert pairs(*told) == [(0, 2), (1, 2)]
+
+
+def test_the_newest_takes_back_however_often_the_same_was_said():
+    told = [source(f"Alice lives in {town}.", day) for day, town in enumerate((*"ABCDEFGHIJKLMNOPQRSTUVWXYZ",), 1)]
+    assert pairs(*told) == [(older, len(told) - 1) for older in range(len(told) - 1)]
 
 
 def test_a_link_counts_as_found_whatever_the_words():
@@ -77,3 +87,56 @@ def test_a_link_counts_as_found_whatever_the_words():
 
 def test_a_link_to_what_is_no_source_counts_for_nothing():
     assert pairs(source("Alice dances.", 2, contradicts=frozenset({"mem-7777"}))) == []
+
+
+def test_what_a_sentence_says_is_paused_is_looked_for_in_all_that_was_said_before():
+    told = [
+        source("Alice teaches a pottery course for beginners on Monday evenings in the old town hall.", 1),
+        source("Alice paints her boat.", 2),
+        source("The pottery course for beginners is paused because the kiln broke and a new one costs 900 euros.", 9),
+    ]
+    assert pairs(*told) == [(0, 2)]
+
+
+def test_what_is_named_as_giving_way_is_the_end():
+    told = [
+        source("The shortlist holds the Bergmann kiln and the Ventura kiln.", 1),
+        source("Alice orders clay from Limoges.", 2),
+        source("Alice bought the Lindqvist kiln, replacing the Ventura kiln.", 9),
+    ]
+    assert pairs(*told) == [(0, 2)]
+
+
+def test_the_same_pause_told_again_takes_nothing_back_again():
+    told = [
+        source("Alice teaches a pottery course for beginners.", 1),
+        source("The pottery course for beginners is paused.", 5),
+        source("The pottery course for beginners has been paused.", 9),
+    ]
+    assert pairs(*told) == [(0, 1)]
+
+
+def test_only_what_was_halted_is_resumed():
+    told = [
+        source("Alice teaches a pottery course for beginners.", 1),
+        source("The pottery course for beginners is paused.", 5),
+        source("The pottery course for beginners has been resumed.", 9),
+    ]
+    assert (1, 2) in pairs(*told) and (0, 2) not in pairs(*told)
+
+
+def test_a_measure_said_before_is_not_set_anew():
+    told = [
+        source("The loan budget is 40 euros.", 1),
+        source("The stall budget is 300 euros.", 2),
+        source("The stall budget is 300 euros now.", 9),
+    ]
+    assert pairs(*told) == []
+
+
+def test_a_choice_for_the_same_purpose_ends_the_one_before():
+    told = [
+        source("Alice has chosen Limoges porcelain as the first clay to document.", 1),
+        source("Alice has chosen Westerwald stoneware as the first clay to document.", 9),
+    ]
+    assert pairs(*told) == [(0, 1)]

@@ -198,3 +198,10 @@ def test_reading_and_writing_load_no_numbers_and_no_graphs():
         "sys.exit(bool({'numpy', 'networkx', 'torch', 'snowballstemmer'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("number", ["9" * 5_000, "0", "01", "\u0661", "\u00b2", ""])
+def test_a_footnote_has_a_plain_number(number: str):
+    for marker, note in (("1", number), (number, "1"), (number, number)):
+        with pytest.raises(Invalid):
+            parse(f"# Ada\n\nAda sails.[^{marker}]\n\n[^{note}]: mem-1 — a (2026-05-14)\n")

@@ -135,6 +135,14 @@ def test_a_heading_names_what_the_claims_share_and_the_others_do_not():
     assert name_section(claims, others, grammar) == "Homeless Shelter"
 
 
+def test_a_small_section_of_two_matters_is_named_after_both_while_there_is_room():
+    claims = ["Mara has an interview at the port authority.", "Mara played the viola solo in the concert."]
+    grammar = learn(claims, "Mara")
+    assert name_section(claims, [], grammar) == "Port Authority and Viola Solo"
+    crowd = ["Mara moved the tide tables because three stations write at once."] * 20
+    assert name_section(claims, crowd, grammar) == "Port Authority"
+
+
 def test_a_heading_is_never_the_entity_nor_a_verb_nor_a_stop_word():
     claims = ["Jon helps to dance.", "Jon helps to dance with joy."]
     heading = name_section(claims, [], learn(claims, "Jon"))

@@ -12,6 +12,7 @@ from curator.persona.source import Source
 from substrate.recall import embedding
 
 STATED = 0.65  # cosine at which a claim states a gold event
+NONE: frozenset[str] = frozenset()
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +37,14 @@ def embed():
 def speakers(bench_data):
     folder = bench_data("locomo/locomo_dev.json").parents[1]
     sample = next(corpora.locomo(folder))
-    said = {turn.id: turn.text for turn in sample.turns}
     return [
-        (name, [reflection(n, fact, said) for n, fact in enumerate(sample.about(name))], sample.events[name])
+        (name, [reflection(n, fact) for n, fact in enumerate(sample.about(name))], sample.events[name])
         for name in sample.people
     ]
 
 
-def reflection(number, fact, said):
-    turns = tuple(said[id] for id in fact.turns)
-    nothing = frozenset()
-    return Source(
-        f"mem-{number:04}", fact.text, None, fact.date, number, 1, frozenset(fact.turns), turns, nothing, nothing
-    )
+def reflection(number, fact):
+    return Source(f"mem-{number:04}", fact.text, None, fact.date, number, 1, frozenset(fact.turns), NONE, NONE)
 
 
 def others(speakers, name):

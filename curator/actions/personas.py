@@ -1,21 +1,22 @@
-"""Actions that the curator composes: reflect, forget and everything about personas.
+"""Actions on personas: read, write anew, compare, follow to the sources, verify.
 
 What writes is imported where it is used: reading a persona, which should feel instant, needs none of it.
 
-Source: docs/spec/model.md §5; docs/spec/persona.md §1a and §7.
+Source: docs/spec/model.md §5; docs/spec/persona.md §7.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from curator.persona import reading
 from substrate.actions.registry import Json, action
-from substrate.errors import AiMemoryError, NotFound, Refused
+from substrate.errors import Invalid, NotFound, Refused
 from substrate.escape import quote
 from substrate.home import Memory
+from substrate.secrets import redact
 
 if TYPE_CHECKING:
     from curator.persona.similarity import Embed
@@ -23,104 +24,66 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]  # what is done, how much of it, of how much
 
 
-@action("reflect", writes=True)
-def reflect(
-    memory: Memory,
-    *,
-    title: str,
-    text: str,
-    sources: Sequence[str],
-    entity_id: str | None = None,
-    namespace: str = "global",
-    metadata: Mapping[str, Any] | None = None,
-    memory_type: str = "fact",
-    tags: Sequence[str] = (),
-    valid_from: str | None = None,
-    valid_until: str | None = None,
-    idempotency_key: str | None = None,
+@action("persona", writes=False, tier="semantic")
+def persona(
+    memory: Memory, *, entity: str, namespace: str = "global", version: int | None = None, as_of: str | None = None
 ) -> Json:
-    """Write a reflection that rests on other memories and say whether a persona is due by the namespace's cadence."""
-    from curator.persona.cadence import due
-    from substrate.memory import memories, reflections
-
-    given: dict[str, Any] = {
-        "sources": list(sources),
-        "entity_id": entity_id,
-        "namespace": namespace,
-        "metadata": metadata,
-        "memory_type": memory_type,
-        "tags": list(tags),
-        "valid_from": valid_from,
-        "valid_until": valid_until,
-    }
-    with memory.write() as tx:
-        request = {"reflect": [title, text], **given}
-        known = tx.once(idempotency_key, request) if idempotency_key is not None else None
-        if known is None:
-            done = reflections.reflect(tx, memory.caller, title, text, **given)
-        else:
-            row = memories.get(tx, memory.caller, known)
-            below = tuple(memories.sources_of(tx, [row.id])[row.id])
-            done = reflections.Reflected(row, below, row.mentioned_entity_id, row.reflection_depth)
-        return done.wire(done.entity_id is not None and due(tx, done.entity_id, done.row.namespace))
-
-
-@action("forget", writes=True)
-def forget(
-    memory: Memory,
-    *,
-    id: str,
-    why: str | None = None,
-    namespace: str | None = None,
-    cascade: bool = False,
-    keep_supported: bool = False,
-) -> Json:
-    """Erase a memory's text; with ``cascade`` also what rests on it, then draw the personas anew from what is left."""
-    from substrate.memory import forgetting
-
-    with memory.write() as tx:
-        gone = forgetting.forget(
-            tx, memory.caller, id, why, namespace=namespace, cascade=cascade, keep_supported=keep_supported
-        )
-    answer = gone.wire()
-    answer["regenerated"] = [
-        again for entity, place in gone.entities if cascade for again in _again(memory, entity, place)
-    ]
-    return answer
-
-
-def _again(memory: Memory, entity: str, place: str) -> list[Json]:
-    """Draw a persona anew after a cascade; say what came of it. The erasure stands whatever happens here."""
-    from curator.persona.persona import generate
-
-    try:
-        made = generate(memory.db, memory.caller, entity, namespace=place, embed=embedder())
-        return [{"entity_id": entity, "namespace": place, "persona_id": made.row.id, "why_not": None}]
-    except NotFound:
-        return []  # a persona where the caller does not read
-    except AiMemoryError as error:
-        return [{"entity_id": entity, "namespace": place, "persona_id": None, "why_not": error.message}]
-
-
-@action("persona", writes=False)
-def persona(memory: Memory, *, entity: str, namespace: str = "global", version: int | None = None) -> Json:
-    """Read the newest persona of an entity, or one version of it; null where there is none."""
+    """Read the newest persona of an entity, one version of it, or the one of a date; null where there is none."""
+    if version is not None and as_of is not None:
+        raise Invalid("a version and a date are two questions", hint="ask for one of them")
     with memory.read() as r:
         if version is not None:
             return {"persona": reading.version(r, memory.caller, entity, namespace, version).wire()}
+        if as_of is not None:
+            return {"persona": reading.as_of(r, memory.caller, entity, namespace, as_of).wire()}
         found = reading.newest(r, memory.caller, entity, namespace)
     return {"persona": found.wire() if found else None}
 
 
-@action("persona_generate", writes=True)
+@action("persona_generate", writes=True, tier="smart")
 def persona_generate(
-    memory: Memory, *, entity: str, namespace: str = "global", full: bool = False, progress: Progress | None = None
+    memory: Memory,
+    *,
+    entity: str,
+    namespace: str = "global",
+    full: bool = False,
+    model: str | None = None,
+    progress: Progress | None = None,
 ) -> Json:
-    """Write the next version of an entity's persona from its reflections, and read it back."""
+    """Write the next version of an entity's persona from its reflections, and read it back.
+
+    Refused where the sources say nothing new, unless ``full`` draws it afresh. ``model`` is cheap, extractive or
+    ``<provider>/<model>``, what the settings say unless given; ``written_by`` names what wrote and says why.
+    """
+    from curator.llm.choice import choose
     from curator.persona.persona import generate
 
-    made = generate(memory.db, memory.caller, entity, namespace=namespace, full=full, embed=embedder(progress))
-    return persona(memory, entity=entity, namespace=namespace, version=made.row.persona_version)
+    models = memory.config.models
+    choice = choose(models, model, purpose="persona")
+    made = generate(
+        memory.db,
+        memory.caller,
+        entity,
+        namespace=namespace,
+        full=full,
+        only_new=not full,
+        embed=embedder(progress),
+        model=choice.model,
+        models=models,
+    )
+    answer = persona(memory, entity=entity, namespace=namespace, version=made.row.persona_version)
+    return answer | {"written_by": {"name": choice.name, "why": choice.why}}
+
+
+@action("persona_pin", writes=True)
+def persona_pin(memory: Memory, *, entity: str, claim: str, namespace: str = "global", pinned: bool = True) -> Json:
+    """Pin a claim of the newest persona, by its id or number, so that every later version keeps it; or let it go."""
+    from curator.persona import pinning
+
+    with memory.write() as tx:
+        found = _require(reading.newest(tx, memory.caller, entity, namespace), entity, namespace)
+        row = pinning.pin(tx, memory.caller, found, claim, pinned=pinned)
+    return {"persona_id": row.persona_id, "claim_id": row.claim_id, "text": row.text, "pinned": row.pinned}
 
 
 @action("persona_history", writes=False)
@@ -196,7 +159,7 @@ def no_persona(entity: str, namespace: str) -> NotFound:
     place = "" if namespace == "global" else f" --namespace {shlex.quote(namespace)}"
     return NotFound(
         f"no persona of {quote(entity)} in {quote(namespace)} yet",
-        hint=f"make one: ai-memory persona {shlex.quote(entity)}{place} --regenerate",
+        hint=f"make one: ai-memory persona {shlex.quote(redact(entity))}{place} --regenerate",
     )
 
 
