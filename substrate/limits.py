@@ -96,6 +96,7 @@ COMBINING_MARKS: Final = 8  # combining marks shown on one base character; real 
 
 # --- the store ---------------------------------------------------------------------------------------------
 VERIFY_ROWS: Final = 200_000  # rows up to which a predicate read checks the whole store once a process (audit.md §1.5)
+FAMILIAR_ROWS: Final = 1_000  # principals and namespaces a process keeps in memory
 EVENT_ROWS: Final = 500  # rows one event binds (audit.md §1.1)
 EVENT_COMMIT_BYTES: Final = 48 * KIB  # bytes of commitments in one event, which holds 64 KiB in all
 INSERT_ROWS: Final = 500  # rows one insert statement carries

@@ -100,10 +100,16 @@ class Connection:
             return [column[0] for column in found.description or ()], found.fetchall()
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Values], types: Mapping[str, str]) -> None:
-        """Insert rows: one by values, many through one statement over column lists."""
+        """Insert rows: one by its values, many through one statement over column lists.
+
+        The engine spends its time on the columns that are named: those of one row that hold nothing are left out.
+        """
         names = ", ".join(columns)
         if len(rows) == 1:
-            self.run(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})", rows[0])
+            given = {name: value for name, value in zip(columns, rows[0], strict=True) if value is not None}
+            self.run(
+                f"INSERT INTO {table} ({', '.join(given)}) VALUES ({', '.join('?' * len(given))})", [*given.values()]
+            )
         elif rows:
             lists = ", ".join(f"unnest(?::{types.get(c, 'TEXT')}[])" for c in columns)
             self.run(
@@ -214,7 +220,7 @@ def start(settings: Mapping[str, str] | None) -> duckdb.DuckDBPyConnection:
         if not (_SETTING.fullmatch(name) and _SETTING.fullmatch(value)):
             raise Invalid(f"not an engine setting: {name!r} = {value!r}", hint="names and values are plain words")
     try:
-        return duckdb.connect(":memory:", config={"threads": 2, **(settings or {})})
+        return duckdb.connect(":memory:", config={"threads": 1, **(settings or {})})
     except duckdb.Error as error:
         raise Invalid(f"not an engine setting: {_first_line(error)}", hint="see the engine's manual") from error
 

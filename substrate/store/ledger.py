@@ -25,6 +25,7 @@ from substrate.store.db import Connection
 from substrate.store.epochs import Epochs, after, at, begin, checked, followed, learned
 from substrate.store.keyring import Keyring
 from substrate.store.log import VERIFY, EventRow, event_rows, hash_at, newest, parsed, peaks, prev_of, store_after
+from substrate.store.model import Row
 from substrate.store.state import Change, SignedState
 
 _PAGE = 500  # events read at once
@@ -53,6 +54,7 @@ class Ledger:
         self._anchor: Anchor | None = None
         self._note = ""  # the anchor's checkpoint whose signature was verified
         self._frontier: Frontier | None = None
+        self.familiar: dict[str, Row] = {}  # rows that every command asks for, by their commitment
 
     def begin(self, store_id: str) -> None:
         """Be the log of a new store, before its first event."""

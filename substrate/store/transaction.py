@@ -23,7 +23,7 @@ from substrate.store import schema
 from substrate.store.commitments import HINT, commitment_of, fingerprint
 from substrate.store.db import Connection, row_id_sql
 from substrate.store.ledger import Head, Ledger
-from substrate.store.model import IdempotencyRow, PrincipalRow, Row, row_id, to_json
+from substrate.store.model import IdempotencyRow, NamespaceRow, PrincipalRow, Row, row_id, to_json
 from substrate.store.state import Change, portions
 
 R = TypeVar("R", bound=Row)
@@ -66,10 +66,23 @@ class Reader:
     def get(self, kind: type[R], *key: Any) -> R | None:
         """Read one row by its key; None when there is none, and the signed state says so too.
 
-        Raises Integrity when the row was edited, replaced, added or deleted outside the log.
+        A principal or a namespace, which every command asks for, is kept under its commitment: while the signed state
+        holds that one, it is the row. Raises Integrity when the row was edited, replaced, added or deleted outside the
+        log.
         """
         name = row_id(*key)
         expected = self._expected(kind, [name])
+        familiar = self._ledger.familiar
+        if expected.get(name) in familiar:
+            return familiar[expected[name]]  # type: ignore[return-value]  # the commitment binds the table too
+        row = self._fetch(kind, name, key, expected)
+        if row is not None and kind in (NamespaceRow, PrincipalRow):
+            if len(familiar) >= limits.FAMILIAR_ROWS:
+                familiar.clear()
+            familiar[expected[name]] = row
+        return row
+
+    def _fetch(self, kind: type[R], name: str, key: Sequence[Any], expected: Mapping[str, str]) -> R | None:
         rows = self._connection.rows(selection(kind, f"WHERE {_by_key(kind)}"), list(key))
         if not rows and name in expected:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
