@@ -13,6 +13,7 @@ from audit.errors import Invalid
 
 Get = Callable[[int, int], bytes]
 
+NODE_BYTES = 32
 EMPTY_ROOT = hashlib.sha256(b"").digest()
 
 
@@ -90,7 +91,7 @@ def verify_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], 
         return False
     node, position, last = leaf, index, size - 1
     for sibling in path:
-        if len(sibling) != 32 or last == 0:
+        if len(sibling) != NODE_BYTES or last == 0:
             return False
         if position & 1 or position == last:
             node = node_hash(sibling, node)
@@ -138,7 +139,7 @@ def verify_consistency(old_size: int, old_root: bytes, new_size: int, new_root: 
     hashes = list(path)
     if old_size & (old_size - 1) == 0:
         hashes.insert(0, old_root)  # a complete old tree is itself a node of the new one
-    if not hashes or any(len(item) != 32 for item in hashes):
+    if not hashes or any(len(item) != NODE_BYTES for item in hashes):
         return False
     position, last = old_size - 1, new_size - 1
     while position & 1:

@@ -28,6 +28,7 @@ def main() -> int:
     parser.add_argument("--size", choices=SIZES, default="small")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=NUMBER", help="one size of its own")
+    parser.add_argument("--part", type=int, metavar="K", help="only one part of the full size, from 1 up")
     parser.add_argument("--broken", metavar="BUILD", help="run a build that is wrong in this way; it has to be caught")
     parser.add_argument("--record", action="store_true", help="keep the result beside the campaigns")
     parser.add_argument("--page", action="store_true", help="write docs/reliability.md")
@@ -42,7 +43,13 @@ def main() -> int:
     campaign = known[options.campaign]
     if options.broken and options.broken not in campaign.broken:
         parser.error(f"--broken is one of {', '.join(campaign.broken)}")
-    sizes = dict(campaign.sizes(options.size))
+    if options.part is not None and (campaign.parts is None or not 1 <= options.part <= campaign.parts[1]):
+        parser.error(
+            f"--part is one of 1 to {campaign.parts[1]}" if campaign.parts else f"{campaign.name} has no parts"
+        )
+    if options.part is not None and (options.size != "full" or options.broken):
+        parser.error("--part is one of the full size, of the build as it is")
+    sizes = dict(campaign.sizes(options.size) if options.part is None else campaign.share())
     for text in options.set:
         key, _, number = text.partition("=")
         if key not in sizes or not number.isdigit():
@@ -59,11 +66,12 @@ def _run(campaign: Campaign, options: argparse.Namespace, sizes: dict[str, int])
         return UNABLE
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ai-memory-") as folder:
-        outcome = campaign.run(Work(sizes, options.seed, options.broken, Path(folder).resolve()))
-    broken = f" --broken {options.broken}" if options.broken else ""
+        seed = options.seed if options.part is None else 1_000 * options.seed + options.part
+        outcome = campaign.run(Work(sizes, seed, options.broken, Path(folder).resolve()))
+    end = f" --broken {options.broken}" if options.broken else f" --part {options.part}" if options.part else ""
     result = Result(
         campaign=campaign.name,
-        command=f"python -m benchmarks.campaigns {campaign.name} --size {options.size} --seed {options.seed}{broken}",
+        command=f"python -m benchmarks.campaigns {campaign.name} --size {options.size} --seed {options.seed}{end}",
         size=options.size,
         sizes=sizes,
         seed=options.seed,
@@ -74,6 +82,7 @@ def _run(campaign: Campaign, options: argparse.Namespace, sizes: dict[str, int])
         machine=machine(),
         figures=dict(outcome.figures),
         faults=list(outcome.faults[:100]),
+        part=options.part,
     )
     print(f"{campaign.title}: seed {options.seed}, {sizes}, {result.seconds} s\n  {result.machine}")
     for name, figure in result.figures.items():

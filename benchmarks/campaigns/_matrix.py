@@ -86,7 +86,7 @@ def trials(told: Store, columns: int) -> Iterator[Trial]:
         yield Trial(f"log: {name}", "rows and log", attack)
     for name, attack in INSIDE.items():
         yield Trial(f"log: {name}", "rows and log", attack, LOG)
-    yield Trial("tree: a node passed off as a leaf", "rows and log", _node_as_leaf, frozenset({"verify"}))
+    yield Trial("tree: a node in the place of another", "rows and log", _node_elsewhere, frozenset({"verify"}))
     for name, attack in FOLDERS.items():
         yield Trial(f"folder: {name}", "rows and log", attack, frozenset({"read"}))
     yield Trial("anchor: deleted", "all files", _delete_the_anchor, frozenset({"told"}))
@@ -229,7 +229,7 @@ OF_THE_HEAD: dict[str, Attack] = {
         _and_mend(lambda _: None)(store),
     ],
     "last leaf repeated": attacks.sql(
-        "INSERT INTO signed_events SELECT sequence + 1, body, signature, key_id FROM signed_events"
+        "INSERT INTO signed_events SELECT sequence + 1, body, signature, key_id, nodes FROM signed_events"
         " ORDER BY sequence DESC LIMIT 1"
     ),
     "signature for another purpose": _sign_for_another_purpose,
@@ -269,10 +269,9 @@ INSIDE: dict[str, Attack] = {
 }
 
 
-def _node_as_leaf(store: Store) -> None:
+def _node_elsewhere(store: Store) -> None:
     store.edit(
-        "UPDATE merkle_nodes SET hash = (SELECT hash FROM merkle_nodes WHERE level = 1 AND position = 0)"
-        " WHERE level = 0 AND position = 2"
+        "UPDATE signed_events SET nodes = (SELECT nodes FROM signed_events WHERE sequence = 2) WHERE sequence = 6"
     )
 
 

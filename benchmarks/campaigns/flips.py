@@ -70,4 +70,5 @@ CAMPAIGN = Campaign(
     full={"flips": 20_000},
     broken={"index": "the files of the index are believed, whatever their codes say"},
     run=run,
+    parts=("flips", 20),
 )

@@ -133,4 +133,5 @@ CAMPAIGN = Campaign(
         "restore": "a restore leaves out what the log says after the backup",
     },
     run=run,
+    parts=("histories", 40),
 )

@@ -364,4 +364,5 @@ CAMPAIGN = Campaign(
     },
     run=run,
     unable=_medium.unable,
+    parts=("kills", 20),
 )

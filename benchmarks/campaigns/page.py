@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.campaigns.campaign import Campaign, Result, campaigns, results
+from benchmarks.campaigns.campaign import Campaign, Result, campaigns, results, together
 
 PATH = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
 FOUND = Path(__file__).resolve().parent / "found.toml"
@@ -37,8 +37,9 @@ def text() -> str:
 def _section(campaign: Campaign, kept: Sequence[Result]) -> Iterator[str]:
     yield f"## {campaign.title}\n"
     yield f"Target: {campaign.target}.\n"
-    sound = {result.size: result for result in kept if result.broken is None}
-    result = sound.get("full") or sound.get("small")
+    sound = {result.size: result for result in kept if result.broken is None and result.part is None}
+    parts = [result for result in kept if result.part is not None]
+    result = sound.get("full") or (together(parts) if parts else sound.get("small"))
     if result is None:
         yield f"Not recorded yet. `python -m benchmarks.campaigns {campaign.name} --size full`\n"
     else:
@@ -49,7 +50,9 @@ def _section(campaign: Campaign, kept: Sequence[Result]) -> Iterator[str]:
             yield f"| {name} | {figure if isinstance(figure, str) else format(figure, ',')} |"
         yield ""
         yield from (f"- {fault}" for fault in result.faults)
-        if "full" not in sound:
+        if parts and campaign.parts and "full" not in sound:
+            yield f"{len(parts)} of {campaign.parts[1]} parts of the full size were recorded.\n"
+        elif "full" not in sound:
             yield "This is the small size; the full one was not recorded yet.\n"
     if campaign.broken:
         yield "| broken build | caught |\n|---|---|"

@@ -36,7 +36,7 @@ from substrate.store.state import SignedState
 
 OPEN_MS, VERIFY_S, PROOF_MS, OVER = 100.0, 15.0, 50.0, 0.25
 _BATCH = 500
-_LOG = ("signed_events", "merkle_nodes", "state_entries", "state_buckets", "cursors")
+_LOG = ("signed_events", "state_entries", "state_buckets", "cursors")
 _SEALING: tuple[tuple[Any, str], ...] = (
     (transaction, "commit"),
     (transaction, "fingerprint"),

@@ -61,4 +61,5 @@ CAMPAIGN = Campaign(
     full={"writers": 8, "readers": 4, "writes": 500, "runs": 10},
     broken={"no-lock": "no process heeds the lock"},
     run=run,
+    parts=("runs", 10),
 )

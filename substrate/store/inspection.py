@@ -25,7 +25,7 @@ from substrate.store.database import writable
 from substrate.store.db import FILE, Connection
 from substrate.store.file import check_tables
 from substrate.store.ledger import state_folder
-from substrate.store.log import hash_at, iterate_events, newest, parsed, store_after
+from substrate.store.log import completed, hash_at, iterate_events, newest, parsed, store_after
 
 _LIMIT = 1_000
 
@@ -193,13 +193,10 @@ def _state_faults(connection: Connection, summary: Summary) -> list[Fault]:
 def _tree_faults(connection: Connection) -> list[Fault]:
     """Build the tree anew from the events and hold the stored nodes against it."""
     tree = Frontier()
-    nodes = {
-        (level, position): digest.hex()
-        for _, body, _, _ in iterate_events(connection)
-        for level, position, digest in tree.append(leaf_hash(body))
-    }
-    stored = {(level, place): digest for level, place, digest in connection.rows("SELECT * FROM merkle_nodes")}
-    wrong = sorted(place for place in nodes.keys() | stored.keys() if nodes.get(place) != stored.get(place))
+    stored = dict(connection.rows("SELECT sequence, nodes FROM signed_events"))
+    nodes = {number: completed(tree.append(leaf_hash(body))) for number, body, _, _ in iterate_events(connection)}
     return [
-        Fault("tree", None, f"{level}/{place}", f"node {level}/{place} of the tree is wrong") for level, place in wrong
+        Fault("tree", number, None, f"the nodes of the tree that event {number} completes are wrong")
+        for number, wanted in nodes.items()
+        if stored[number] != wanted
     ][:_LIMIT]

@@ -24,7 +24,19 @@ from audit.state import bucket_of
 from substrate.store.db import Connection
 from substrate.store.epochs import Epochs, after, at, begin, checked, followed, learned
 from substrate.store.keyring import Keyring
-from substrate.store.log import VERIFY, EventRow, event_rows, hash_at, newest, parsed, peaks, prev_of, store_after
+from substrate.store.log import (
+    VERIFY,
+    EventRow,
+    completed,
+    event_rows,
+    hash_at,
+    insert_events,
+    newest,
+    parsed,
+    peaks,
+    prev_of,
+    store_after,
+)
 from substrate.store.model import Row
 from substrate.store.state import Change, SignedState
 
@@ -258,19 +270,8 @@ class Ledger:
             event = attested(event, witness)
         data = body(event)
         signature = keys.sign(self.key, "event", data) if self.key else None
-        connection.insert(
-            "signed_events",
-            ("sequence", "body", "signature", "key_id"),
-            [(sequence, data, signature, event.key_id)],
-            {},
-        )
-        nodes = self.frontier(connection).append(leaf_hash(data))
-        connection.insert(
-            "merkle_nodes",
-            ("level", "position", "hash"),
-            [(level, position, digest.hex()) for level, position, digest in nodes],
-            {"level": "INTEGER", "position": "BIGINT"},
-        )
+        nodes = completed(self.frontier(connection).append(leaf_hash(data)))
+        insert_events(connection, [(sequence, data, signature, event.key_id, nodes)])
         self.head = Head(sequence, event_hash(data), root, time)
         before, self.epochs = self.epochs, followed(self.epochs, event)
         if self.epochs != before:

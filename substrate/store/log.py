@@ -6,15 +6,19 @@ Source: docs/spec/audit.md §1.1 and §2.1.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from audit.errors import Integrity, Invalid
 from audit.event import Event, event_hash, parse
+from audit.merkle import NODE_BYTES, leaf_hash
 from substrate.store.db import Connection
 
 EventRow = tuple[int, bytes, bytes | None, str | None]
+Nodes = bytes | None  # of the log's tree, as `completed` gives them
 VERIFY = "run `ai-memory audit verify` to see what differs"
+_COLUMNS = ("sequence", "body", "signature", "key_id", "nodes")
+_TYPES = {"sequence": "BIGINT", "body": "BLOB", "signature": "BLOB", "nodes": "BLOB"}
 _PREV = re.compile(rb'"prev":"([0-9a-f]{64})","seq":')
 
 
@@ -69,16 +73,22 @@ def hash_at(connection: Connection) -> Callable[[int], str | None]:
     return look
 
 
+def insert_events(connection: Connection, rows: Sequence[tuple[int, bytes, bytes | None, str | None, Nodes]]) -> None:
+    """Write events with the nodes of the log's tree that each completes."""
+    connection.insert("signed_events", _COLUMNS, rows, _TYPES)
+
+
+def completed(nodes: Iterable[tuple[int, int, bytes]]) -> Nodes:
+    """Give the nodes an event completed as its row keeps them: one behind the other from level 1 up, None for none.
+
+    The node at (level, position) is completed by event (position + 1) · 2^level, so that its place needs no index.
+    """
+    return b"".join(digest for level, _, digest in nodes if level) or None
+
+
 def node_reader(connection: Connection) -> Callable[[int, int], bytes]:
     """Give a function from (level, position) to the hash of a complete subtree of the log's tree."""
-
-    def read(level: int, position: int) -> bytes:
-        rows = connection.rows("SELECT hash FROM merkle_nodes WHERE level = ? AND position = ?", [level, position])
-        if not rows:
-            raise Integrity(f"the log's tree lacks node {level}/{position}", hint=VERIFY)
-        return bytes.fromhex(rows[0][0])
-
-    return read
+    return lambda level, position: _nodes(connection, [(level, position)])[level, position]
 
 
 def peaks(connection: Connection, size: int) -> Callable[[int, int], bytes]:
@@ -88,21 +98,26 @@ def peaks(connection: Connection, size: int) -> Callable[[int, int], bytes]:
         if size >> level & 1:
             places.append((level, start >> level))
             start += 1 << level
-    found = {
-        (level, position): bytes.fromhex(digest)
-        for level, position, digest in connection.rows(
-            "SELECT m.level, m.position, m.hash FROM merkle_nodes m JOIN (SELECT unnest(?::INTEGER[]) AS l,"
-            " unnest(?::BIGINT[]) AS p) w ON m.level = w.l AND m.position = w.p",
-            [[level for level, _ in places], [position for _, position in places]],
-        )
+    found = _nodes(connection, places)
+    return lambda level, position: found[level, position]
+
+
+def _nodes(connection: Connection, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bytes]:
+    """Read nodes by level and position. Raises Integrity for one that is not there."""
+    numbers = {(level, position): (position + 1) << level for level, position in places}
+    sql = "SELECT sequence, body, nodes FROM signed_events WHERE sequence IN (SELECT unnest(?::BIGINT[]))"
+    rows = {
+        sequence: leaf_hash(bytes(data)) + bytes(nodes or b"")
+        for sequence, data, nodes in connection.rows(sql, [[*numbers.values()]])
     }
-
-    def read(level: int, position: int) -> bytes:
-        if (level, position) not in found:
+    found = {
+        (level, position): rows.get(number, b"")[NODE_BYTES * level :][:NODE_BYTES]
+        for (level, position), number in numbers.items()
+    }
+    for (level, position), digest in found.items():
+        if len(digest) != NODE_BYTES:
             raise Integrity(f"the log's tree lacks node {level}/{position}", hint=VERIFY)
-        return found[level, position]
-
-    return read
+    return found
 
 
 def prev_of(data: bytes) -> str | None:

@@ -14,13 +14,12 @@ from audit.merkle import Frontier, leaf_hash
 from substrate import limits
 from substrate.store.commitments import commitment_of, table_faults
 from substrate.store.db import Connection, quoted, row_id_sql
-from substrate.store.log import EventRow, newest, parsed, peaks
+from substrate.store.log import EventRow, completed, insert_events, newest, parsed, peaks
 from substrate.store.model import ROWS
 from substrate.store.salvage import genuine_rows
 from substrate.store.state import Change, SignedState
 
 _ALL = 2**31 - 1
-_EVENTS = {"sequence": "BIGINT", "body": "BLOB", "signature": "BLOB"}
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,7 @@ def bring_forward(connection: Connection, tail: Sequence[EventRow], damaged: Con
     connection.begin()
     for start in range(0, len(tail), limits.INSERT_ROWS):
         some = tail[start : start + limits.INSERT_ROWS]
-        connection.insert("signed_events", ("sequence", "body", "signature", "key_id"), some, _EVENTS)
-    insert_nodes(connection, [node for row in tail for node in tree.append(leaf_hash(row[1]))])
+        insert_events(connection, [(*row, completed(tree.append(leaf_hash(row[1])))) for row in some])
     root = state.apply(connection, [(table, name, commitment) for (table, name), commitment in commits.items()])
     if root != parsed(tail[-1]).state_root:
         raise Integrity("the log's commitments do not give its state root", hint="take another backup")
@@ -87,12 +85,6 @@ def _mended(connection: Connection, table: str, damaged: Connection | None) -> l
     drop(connection, table, gone)
     _insert(connection, table, columns, rows)
     return [(kind, name) for kind, name in faults if kind != "row_forged" and name not in rows]
-
-
-def insert_nodes(connection: Connection, nodes: Sequence[tuple[int, int, bytes]]) -> None:
-    """Write nodes of the log's tree: level, position, hash."""
-    rows = [(level, position, digest.hex()) for level, position, digest in nodes]
-    connection.insert("merkle_nodes", ("level", "position", "hash"), rows, {"level": "INTEGER", "position": "BIGINT"})
 
 
 def drop(connection: Connection, table: str, names: Sequence[str]) -> None:

@@ -17,8 +17,8 @@ from substrate.store.backup import Manifest
 from substrate.store.commitments import table_faults
 from substrate.store.db import FILE, Connection
 from substrate.store.file import check_tables, copy_file
-from substrate.store.log import event_rows, iterate_events, newest, parsed, store_after
-from substrate.store.merge import Merged, drop, insert_nodes
+from substrate.store.log import completed, event_rows, iterate_events, newest, parsed, store_after
+from substrate.store.merge import Merged, drop
 from substrate.store.state import SignedState
 
 _NEEDED = "only a backup helps: `ai-memory restore FILE`"
@@ -59,11 +59,14 @@ def rebuild(damaged: Path, new: Path) -> tuple[Manifest, Merged]:
 
 def _derive_again(connection: Connection, commits: dict[tuple[str, str], str]) -> None:
     """Write the commitments, their digests and the tree anew from a log that was verified."""
-    for table in ("state_entries", "state_buckets", "merkle_nodes"):
+    for table in ("state_entries", "state_buckets"):
         connection.run(f"DELETE FROM {table}")
     tree, state = Frontier(), SignedState()
-    insert_nodes(
-        connection, [node for _, body, _, _ in iterate_events(connection) for node in tree.append(leaf_hash(body))]
+    nodes = [(number, completed(tree.append(leaf_hash(body)))) for number, body, _, _ in iterate_events(connection)]
+    connection.run(
+        "UPDATE signed_events SET nodes = n.nodes FROM"
+        " (SELECT unnest(?::BIGINT[]) AS number, unnest(?::BLOB[]) AS nodes) n WHERE sequence = n.number",
+        [list(column) for column in zip(*nodes, strict=True)],
     )
     empty = [(bucket, EMPTY_BUCKET) for bucket in range(BUCKETS)]
     connection.insert("state_buckets", ("bucket", "digest"), empty, {"bucket": "INTEGER"})

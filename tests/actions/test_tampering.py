@@ -63,7 +63,7 @@ def flip_a_signature(store: Store, sequence: int = 4) -> None:
 
 
 def swap_a_node(store: Store) -> None:
-    store.edit("UPDATE merkle_nodes SET hash = ? WHERE level = 0 AND position = 1", ["ab" * 32])
+    store.edit("UPDATE signed_events SET nodes = ? WHERE sequence = 2", [bytes(32)])
 
 
 UNSIGNED = "UPDATE signed_events SET signature = NULL WHERE sequence = 4"

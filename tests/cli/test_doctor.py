@@ -139,7 +139,11 @@ CASES: dict[str, tuple[Damage, str, str]] = {
     "a row deleted": (edit("DELETE FROM memories WHERE id = ?"), "rows.differ", RESTORE),
     "an event edited": (edit("UPDATE signed_events SET signature = NULL WHERE sequence = 5"), "log.broken", RESTORE),
     "commitments deleted": (edit("DELETE FROM state_entries"), "log.derived", KEEP),
-    "a tree node changed": (edit("UPDATE merkle_nodes SET hash = repeat('0', 64)"), "log.derived", KEEP),
+    "a tree node changed": (
+        edit("UPDATE signed_events SET nodes = 'x'::BLOB"),
+        "log.derived",
+        KEEP,
+    ),
     "a table altered": (edit("ALTER TABLE memories ADD COLUMN more TEXT"), "tables.altered", RESTORE),
     "no anchor": (lambda shell, cast: shutil.rmtree(shell.state), "anchor.missing", ADOPT),
     "a damaged anchor": (lambda shell, cast: anchor_file(shell).write_text("{}"), "anchor.damaged", ADOPT),

@@ -166,7 +166,7 @@ LOGS: dict[str, Attack] = {
     "first event deleted": sql("DELETE FROM signed_events WHERE sequence = 1"),
     "deleted and renumbered": lambda store: [
         store.edit("DELETE FROM signed_events WHERE sequence = 4"),
-        store.edit("INSERT INTO signed_events VALUES (0, 'x'::BLOB, NULL, NULL)"),
+        store.edit("INSERT INTO signed_events VALUES (0, 'x'::BLOB, NULL, NULL, NULL)"),
     ],
     "earlier file put back": cut_and_put_back_what_was_there_before,
     "head edited": lambda store: replace_the_head(store, actor="hum-2"),

@@ -14,12 +14,14 @@ from audit.merkle import Frontier, leaf_hash
 from audit.state import BUCKETS, State, bucket_digest, bucket_of, state_root
 from substrate.store import schema
 from substrate.store.commitments import commitment_of
+from substrate.store.log import completed
 from substrate.store.model import Row, row_id
 from substrate.store.transaction import commit
 from tests.store.stores import Store
 
 Connection = duckdb.DuckDBPyConnection
 STRANGER = keys.Key(SigningKey(b"\x07" * 32))
+EVENT = "signed_events (sequence, body, signature, key_id)"
 COLUMNS = "bucket INTEGER, tbl TEXT, id TEXT, commitment TEXT"
 
 
@@ -59,7 +61,7 @@ def write_event(raw: Connection, event: Event, key: keys.Key | None) -> str:
     data = body(event)
     signature = keys.sign(key, "event", data) if key else b"\0" * 64
     raw.execute("DELETE FROM signed_events WHERE sequence = ?", [event.seq])
-    raw.execute("INSERT INTO signed_events VALUES (?, ?, ?, ?)", [event.seq, data, signature, event.key_id])
+    raw.execute(f"INSERT INTO {EVENT} VALUES (?, ?, ?, ?)", [event.seq, data, signature, event.key_id])
     return event_hash(data)
 
 
@@ -115,20 +117,15 @@ def append(raw: Connection, **fields: Any) -> None:
     ).fetchall()
     head = parse(data)
     event = replace(head, seq=head.seq + 1, prev=event_hash(data), **fields)
-    raw.execute("INSERT INTO signed_events VALUES (?, ?, ?, ?)", [event.seq, body(event), signature, key_id])
+    raw.execute(f"INSERT INTO {EVENT} VALUES (?, ?, ?, ?)", [event.seq, body(event), signature, key_id])
 
 
 def write_tree(raw: Connection) -> None:
     """Build the tree anew over the bodies as they are."""
-    tree, nodes = Frontier(), []
-    for (data,) in raw.execute("SELECT body FROM signed_events ORDER BY sequence").fetchall():
-        nodes += tree.append(leaf_hash(data))
-    known = set(raw.execute("SELECT * FROM merkle_nodes").fetchall())
-    wanted = {(level, position, digest.hex()) for level, position, digest in nodes}
-    for level, position, _ in known - wanted:
-        raw.execute("DELETE FROM merkle_nodes WHERE level = ? AND position = ?", [level, position])
-    for node in sorted(wanted - known):
-        raw.execute("INSERT INTO merkle_nodes VALUES (?, ?, ?)", node)
+    tree = Frontier()
+    for number, data in raw.execute("SELECT sequence, body FROM signed_events ORDER BY sequence").fetchall():
+        nodes = completed(tree.append(leaf_hash(data)))
+        raw.execute("UPDATE signed_events SET nodes = ? WHERE sequence = ?", [nodes, number])
 
 
 def _commitments(raw: Connection) -> dict[tuple[str, str], str]:

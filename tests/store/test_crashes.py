@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from audit.anchor import Situation
+from audit.merkle import Frontier, leaf_hash
 from substrate.errors import Conflict, Integrity, NotFound, Unavailable
-from substrate.store import file, schema
+from substrate.store import file, recovery, schema
 from substrate.store.database import Database
 from substrate.store.model import MemoryRow
 from tests.store import crash
@@ -148,6 +149,24 @@ def test_a_migration_that_fails_changes_nothing_and_later_succeeds(story: Store,
     assert shape(story) == (NOW + 1, STEPS[NOW + 1])
     monkeypatch.undo()
     file._fresh_definitions.cache_clear()
+
+
+def test_nodes_of_the_tree_move_from_their_own_table_beside_the_events(story: Store):
+    """Until the third migration they had one."""
+    tree = Frontier()
+    with story.raw() as raw:
+        raw.execute(
+            "CREATE TABLE merkle_nodes (level INTEGER, position BIGINT, hash TEXT, PRIMARY KEY (level, position))"
+        )
+        for (data,) in raw.execute("SELECT body FROM signed_events ORDER BY sequence").fetchall():
+            for level, position, digest in tree.append(leaf_hash(data)):
+                raw.execute("INSERT INTO merkle_nodes VALUES (?, ?, ?)", [level, position, digest.hex()])
+        raw.execute("ALTER TABLE signed_events DROP COLUMN nodes")
+        raw.execute("UPDATE schema_meta SET value = '2'")
+    assert tree.size > 4
+    write_once(story)
+    report = recovery.verify(story.home, state_dir=story.state, notes=[])
+    assert report.ok, report.faults
 
 
 @pytest.mark.parametrize("number", [1, 5, 9, 13, 40, 60])

@@ -42,9 +42,9 @@ def test_a_flipped_byte_in_any_event_is_named_with_the_events_number(story: Stor
 
 
 TREES = {
-    "node": ("UPDATE merkle_nodes SET hash = repeat('0', 64) WHERE level = 0 AND position = 3", "tree"),
-    "node gone": ("DELETE FROM merkle_nodes WHERE level = 1", "tree"),
-    "node too many": ("INSERT INTO merkle_nodes VALUES (9, 9, 'x')", "tree"),
+    "node": ("UPDATE signed_events SET nodes = unhex(repeat('0', 128)) WHERE sequence = 4", "tree"),
+    "node gone": ("UPDATE signed_events SET nodes = NULL", "tree"),
+    "node too many": ("UPDATE signed_events SET nodes = 'x'::BLOB WHERE sequence = 1", "tree"),
     "digest": ("UPDATE state_buckets SET digest = repeat('0', 64) WHERE bucket = 9", "state"),
     "digest gone": ("DELETE FROM state_buckets WHERE bucket = 9", "state"),
     "commitment of no table": ("INSERT INTO state_entries VALUES (3, 'none', 'x', 'y')", "state"),
