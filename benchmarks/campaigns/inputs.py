@@ -22,6 +22,7 @@ from tests.inputs.fields import Field, fields
 
 NEVER, ANY = re.compile(r"(?!)"), re.compile(r"(?s:.*)")
 SECONDS = 2.0  # of the processor that one call may take; without the input none takes a tenth of it
+SPENT = ("retire", "forget", "edit", "entity_merge")  # what they were done to cannot be used again
 ONCE = {"audit_verify"}  # it looks at everything each time
 
 BROKEN: dict[str, tuple[str, Any, str, Any]] = {
@@ -48,7 +49,7 @@ def run(work: Work) -> Outcome:
                 tried, accepted, longest = tried + 1, accepted + one.accepted, max(longest, spent)
                 wrong = [*one.wrong, *([f"it takes {spent:.1f} s"] if spent > SECONDS else [])]
                 faults += [f"{field.id} <- {case.id}: {told}" for told in wrong]
-                if one.accepted and field.action in ("retire", "forget", "edit"):
+                if one.accepted and field.action in SPENT:
                     base = base_of(field, shop)
         whole = call(shop.memory, "audit_verify")
         events = call(shop.memory, "status")["events"]

@@ -92,7 +92,7 @@ BASES: Mapping[str, Json] = {
     "impact": {"id": "{observation}"},
     "entity_add": {"entity": "Bea"},
     "entity_alias": {"alias": "Beatrix", "entity": "Bea"},
-    "entity_merge": {"gone": "Nobody", "survivor": "Noone"},
+    "entity_merge": {"gone": "Nobody {spare}", "survivor": "Noone {other}"},
     "entity_show": {"entity": "Ada"},
     "persona": {"entity": "Ada"},
     "persona_generate": {"entity": "Nobody"},
