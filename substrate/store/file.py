@@ -20,7 +20,7 @@ from substrate.store.db import COMPANIONS, MEMORY, SPILL, Connection, quoted, st
 
 _VERSION = re.compile(r"[0-9]{1,9}", re.ASCII)
 # SHA-256 of the tables' definitions as DuckDB 2.0.1 writes them; for another engine they are made and compared.
-_DEFINITIONS = "703a047cd18e99791b3302e3e357b2b2b84c9716faff738588e6a728259cde53"
+_DEFINITIONS = "9a832f3cebf5a467fddcb9fc8367b9c17617e3b843f17d020a8b8d0930022fd2"
 
 
 def create_file(path: Path, settings: Mapping[str, str] | None = None) -> Connection:

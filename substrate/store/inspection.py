@@ -196,7 +196,7 @@ def _tree_faults(connection: Connection) -> list[Fault]:
     stored = dict(connection.rows("SELECT sequence, nodes FROM signed_events"))
     nodes = {number: completed(tree.append(leaf_hash(body))) for number, body, _, _ in iterate_events(connection)}
     return [
-        Fault("tree", number, None, f"the nodes of the tree that event {number} completes are wrong")
+        Fault("tree", None, str(number), f"the nodes of the tree that event {number} completes are wrong")
         for number, wanted in nodes.items()
         if stored[number] != wanted
     ][:_LIMIT]

@@ -71,7 +71,7 @@ ATTACKS: dict[str, tuple[Attack, str]] = {
     "row": (edit_a_row, "memories mem-"),
     "event": (edit_an_event, "event 4"),
     "signature": (flip_a_signature, "signature of event 4"),
-    "node": (swap_a_node, "node 0/1"),
+    "node": (swap_a_node, "event 2 completes"),
 }
 
 

@@ -60,8 +60,9 @@ def write_event(raw: Connection, event: Event, key: keys.Key | None) -> str:
     event = replace(event, key_id=key.key_id if key else event.key_id)
     data = body(event)
     signature = keys.sign(key, "event", data) if key else b"\0" * 64
+    kept = raw.execute("SELECT nodes FROM signed_events WHERE sequence = ?", [event.seq]).fetchone() or (None,)
     raw.execute("DELETE FROM signed_events WHERE sequence = ?", [event.seq])
-    raw.execute(f"INSERT INTO {EVENT} VALUES (?, ?, ?, ?)", [event.seq, data, signature, event.key_id])
+    raw.execute("INSERT INTO signed_events VALUES (?, ?, ?, ?, ?)", [event.seq, data, signature, event.key_id, *kept])
     return event_hash(data)
 
 
