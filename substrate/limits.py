@@ -57,6 +57,7 @@ GRAPH_DEPTH_DEFAULT: Final = 2  # links followed when the caller does not say
 PATHS_DEPTH_DEFAULT: Final = 4  # links on a path when the caller does not say
 GRAPH_NODES: Final = 2_000  # memories in one neighbourhood
 GRAPH_PATHS: Final = 1_000  # paths in one answer
+GRAPH_LINKS: Final = 5_000_000  # links a process keeps in memory at most, 18 bytes each
 LINEAGE_NODES: Final = 100_000  # memories one cycle check or cascade walks before it refuses
 
 # --- budgets of the views ----------------------------------------------------------------------------------

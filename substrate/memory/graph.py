@@ -1,42 +1,44 @@
 """Walk from memory to memory along their links.
 
-A walk reads one frontier of links at a time by SQL and drops what the caller may not see before it goes on, so a hidden
-memory neither appears nor joins two visible ones. Only what can lie on an answer is handed to networkx, which is loaded
-when paths are asked for and not before.
+A walk takes one frontier of links at a time and drops what the caller may not see before it goes on, so a hidden memory
+neither appears nor joins two visible ones. A process that asks once does so by SQL (`frontiers`); one that goes on
+asking keeps the links in memory (`mapped`). Only what can lie on an answer is handed to networkx, which is loaded when
+there are paths and not before, and every row and link on an answer is read from the store and verified.
 
 Source: DESIGN §6 (Graph); docs/spec/requirements.md S3-11, S3-18.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, product
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from substrate import limits
-from substrate.errors import Refused
-from substrate.escape import quote
 from substrate.identifiers import check_limit
+from substrate.memory.frontiers import Astray, Edge, Frontiers
 from substrate.memory.links import check_relation
-from substrate.memory.references import AMONG, Sight, find
+from substrate.memory.references import Sight
 from substrate.scopes.caller import Caller
+from substrate.store.ledger import Ledger
 from substrate.store.model import LinkRow, MemoryRow
 from substrate.store.transaction import Reader
 
 if TYPE_CHECKING:
     import networkx
 
+    from substrate.memory.adjacency import Adjacency
+    from substrate.memory.mapped import Mapped
 
-class Edge(NamedTuple):
-    """One link as the walk sees it: its two ends and its relation."""
-
-    source: str
-    target: str
-    relation: str
-
-
+A = TypeVar("A")
 Way = Literal["out", "in"]
+
+# What loading all links costs, told in links, against what a question by SQL costs: measured by benchmarks.graph_speed.
+LOADING = 100_000
+ASKING = 10_000
 
 
 class Step(NamedTuple):
@@ -85,17 +87,18 @@ def neighbourhood(
     Rows stand by distance, then in the order they were written, at most `limits.GRAPH_NODES` of them. Links are those
     between the rows, of the relation asked for if any.
     """
-    start = find(r, caller, ref)
     steps = check_limit(depth, field="depth", default=limits.GRAPH_DEPTH_DEFAULT, most=limits.GRAPH_DEPTH)
-    reached = _reach(Sight(r, caller), [start.id], relation, reverse, steps, limits.GRAPH_NODES + 1)
-    kept = reached[: limits.GRAPH_NODES]
-    ids = [row.id for row in kept]
-    where = f"source_id {AMONG} AND target_id {AMONG}"
-    params: list[Any] = [ids, ids]
     if relation is not None:
-        where, params = f"{where} AND relation = ?", [*params, relation]
-    links = r.select(LinkRow, where, params, order="sequence, source_id, target_id, relation")
-    return Neighbourhood(tuple(kept), tuple(links), len(reached) > len(kept))
+        check_relation(relation)
+
+    def ask(ground: Frontiers | Mapped) -> Neighbourhood:
+        reached = ground.reach(ground.find([ref]), relation, reverse, steps, limits.GRAPH_NODES + 1)
+        kept = reached[: limits.GRAPH_NODES]
+        links = ground.links([row.id for row in kept], relation)
+        links.sort(key=lambda link: (link.sequence, link.source_id, link.target_id, link.relation))
+        return Neighbourhood(tuple(kept), tuple(links), len(reached) > len(kept))
+
+    return _answer(Sight(r, caller), ask)
 
 
 def walk(
@@ -112,7 +115,10 @@ def walk(
     With the defaults: a persona, the reflections it cites, down to the observations they rest on.
     """
     steps = check_limit(depth, field="depth", most=limits.GRAPH_DEPTH)
-    return _reach(Sight(r, caller), ids, relation, reverse, steps, limits.GRAPH_NODES)
+    if relation is not None:
+        check_relation(relation)
+    from_ = list(ids)
+    return _answer(Sight(r, caller), lambda ground: ground.reach(from_, relation, reverse, steps, limits.GRAPH_NODES))
 
 
 def paths(r: Reader, caller: Caller, source: str, target: str, *, depth: int | None = None) -> Paths:
@@ -123,76 +129,97 @@ def paths(r: Reader, caller: Caller, source: str, target: str, *, depth: int | N
 
     Raises NotFound for an end the caller may not read, Refused when over `limits.LINEAGE_NODES` memories lie between.
     """
-    start, goal = find(r, caller, source).id, find(r, caller, target).id
     most = check_limit(depth, field="depth", default=limits.PATHS_DEPTH_DEFAULT, most=limits.GRAPH_DEPTH)
-    if start == goal:
-        return Paths(((Step(start),),))
-    corridor = _corridor(Sight(r, caller), start, goal, most)
+
+    def ask(ground: Frontiers | Mapped) -> Paths:
+        start, goal = ground.find([source, target])
+        if start == goal:
+            return _confirmed(ground, Paths(((Step(start),),)))
+        corridor = sorted(
+            ground.corridor(start, goal, most), key=lambda edge: (*sorted(edge[:2]), edge.relation, edge.source)
+        )
+        return _confirmed(ground, _paths(corridor, start, goal, most) if corridor else Paths(()))
+
+    return _answer(Sight(r, caller), ask)
+
+
+class _Kept:
+    """What a process keeps of one open store: what its questions by SQL have cost so far, and the links, once loaded.
+
+    Loading waits until the questions have cost as much as loading does. So a command that asks once loads nothing, and
+    one that asks often pays at most twice, however often it will turn out to be.
+    """
+
+    def __init__(self) -> None:
+        self.spent = 0
+        self.held: Adjacency | None = None
+
+
+_kept: WeakKeyDictionary[Ledger, _Kept] = WeakKeyDictionary()
+_guard = threading.Lock()
+
+
+def _answer(sight: Sight, ask: Callable[[Frontiers | Mapped], A]) -> A:
+    """Put a question to the links in memory where they are loaded, or worth loading, and to the store otherwise.
+
+    Whoever reads holds the store, so what is kept of it is used by one thread at a time.
+    """
+    r = sight.r
+    if type(r) is not Reader:  # a transaction sees what the log does not have; a tolerant reader leaves rows out
+        return ask(Frontiers(sight))
+    with _guard:
+        kept = _kept.setdefault(r.ledger, _Kept())
+    if kept.held is not None and not kept.held.follow(r):
+        kept.held = None
+    if kept.held is None:
+        size = r.count(LinkRow)
+        if size <= limits.GRAPH_LINKS and kept.spent >= LOADING + size:
+            from substrate.memory.adjacency import Adjacency
+
+            kept.held, kept.spent = Adjacency(r), 0
+    if kept.held is not None:
+        from substrate.memory.mapped import Mapped
+
+        try:
+            return ask(Mapped(sight, kept.held))
+        except Astray:
+            kept.held = None
+    by_sql = Frontiers(sight)
+    try:
+        return ask(by_sql)
+    finally:
+        kept.spent += ASKING + by_sql.read
+
+
+def _confirmed(ground: Frontiers | Mapped, found: Paths) -> Paths:
+    """Read every memory and link on the paths, each verified; what a tolerant reader leaves out is on no path."""
+    ends = {path[at].id for path in found.paths[:1] for at in (0, -1)}  # read when they were asked for
+    ids = {step.id for path in found.paths for step in path} - ends
+    edges = {hop: _edge(*hop) for path in found.paths for hop in pairwise(path)}
+    rows = {row.id for row in ground.rows(sorted(ids))} | ends
+    links = {Edge(row.source_id, row.target_id, row.relation) for row in ground.named(sorted({*edges.values()}))}
+    kept = [
+        path
+        for path in found.paths
+        if all(step.id in rows for step in path) and all(edges[hop] in links for hop in pairwise(path))
+    ]
+    return Paths(tuple(kept), found.left_out)
+
+
+def _edge(here: Step, there: Step) -> Edge:
+    """Give the link that a step was made along."""
+    ends = (here.id, there.id) if there.direction == "out" else (there.id, here.id)
+    return Edge(*ends, there.relation or "")
+
+
+def _paths(corridor: Sequence[Edge], start: str, goal: str, most: int) -> Paths:
+    """Find the paths among sorted links, shortest first."""
     near, far = _distances(corridor, start), _distances(corridor, goal)
     found: list[tuple[Step, ...]] = []
     for length in range(1, most + 1):
         room = limits.GRAPH_PATHS + 1 - len(found)
         found += islice(_paths_of_length(corridor, near, far, length), room)
     return Paths(tuple(found[: limits.GRAPH_PATHS]), len(found) > limits.GRAPH_PATHS)
-
-
-def _reach(
-    sight: Sight, ids: Iterable[str], relation: str | None, reverse: bool, depth: int, most: int
-) -> list[MemoryRow]:
-    """Read rows breadth first; rows of one distance in the order they were written."""
-    if relation is not None:
-        check_relation(relation)
-    here, there = ("target_id", "source_id") if reverse else ("source_id", "target_id")
-    found = sight.rows(ids)
-    frontier = list(found)
-    for _ in range(depth):
-        if not frontier or len(found) >= most:
-            break
-        following = sight.r.query(
-            f"SELECT DISTINCT {there} FROM memory_links WHERE {here} {AMONG}"
-            + (" AND relation = ?" if relation else ""),
-            (frontier, relation) if relation else (frontier,),
-        )
-        fresh = sorted(sight.ids({id for (id,) in following} - found.keys()))
-        ordered = sight.r.query(
-            f"SELECT id FROM memories WHERE id {AMONG} ORDER BY sequence, id LIMIT ?", (fresh, most - len(found))
-        )
-        frontier = [id for (id,) in ordered]
-        found |= sight.rows(frontier)
-    return list(found.values())[:most]
-
-
-def _corridor(sight: Sight, start: str, goal: str, depth: int) -> list[Edge]:
-    """Collect the links that paths of at most `depth` links can use, by growing the smaller of two frontiers; sorted.
-
-    A path of that length has its first links within reach of one end and the rest within reach of the other.
-    """
-    seen = {start: {start}, goal: {goal}}
-    frontiers = {start: {start}, goal: {goal}}
-    edges: set[Edge] = set()
-    for _ in range(depth):
-        side = min((start, goal), key=lambda end: len(frontiers[end]))
-        around = [Edge(*row) for row in _links_at(sight.r, frontiers[side])]
-        near = {id for edge in around for id in edge[:2]}
-        visible = sight.ids(near - seen[start] - seen[goal]) | seen[start] | seen[goal]
-        edges |= {edge for edge in around if edge.source in visible and edge.target in visible}
-        frontiers[side] = (near & visible) - seen[side]
-        seen[side] |= frontiers[side]
-        if len(seen[start]) + len(seen[goal]) > limits.LINEAGE_NODES:
-            raise Refused(
-                f"over {limits.LINEAGE_NODES:,} memories lie between {quote(start)} and {quote(goal)}",
-                hint="ask for a smaller depth",
-            )
-    return sorted(edges, key=lambda edge: (*sorted(edge[:2]), edge.relation, edge.source))
-
-
-def _links_at(r: Reader, ids: Iterable[str]) -> list[tuple[Any, ...]]:
-    some = sorted(ids)
-    return r.query(
-        f"SELECT source_id, target_id, relation FROM memory_links WHERE source_id {AMONG}"
-        f" UNION SELECT source_id, target_id, relation FROM memory_links WHERE target_id {AMONG}",
-        (some, some),
-    )
 
 
 def _paths_of_length(

@@ -37,9 +37,17 @@ class Sight:
 
     def rows(self, ids: Iterable[str]) -> dict[str, MemoryRow]:
         """Read the memories of these ids that exist and are visible, in the order of `ids`."""
-        wanted = list(dict.fromkeys(ids))
-        found = {row.id: row for row in self._visible(f"id {AMONG}", (wanted,))}
-        return {id: found[id] for id in wanted if id in found}
+        found = self.r.get_many(MemoryRow, list(dict.fromkeys(ids)))
+        return {id: row for id, row in found.items() if self.sees(row)}
+
+    def sees(self, row: MemoryRow) -> bool:
+        """Tell whether this memory can be seen."""
+        return access.visible(row, self.caller, self.paths)
+
+    def find(self, refs: Sequence[str]) -> list[MemoryRow]:
+        """Read what each of these stands for, as `find` does: ids together, names one by one."""
+        rows = self.rows(ref for ref in refs if isinstance(ref, str) and ID.fullmatch(ref))
+        return [rows[ref] if isinstance(ref, str) and ref in rows else find(self.r, self.caller, ref) for ref in refs]
 
     def ids(self, ids: Iterable[str]) -> frozenset[str]:
         """Tell which of these ids are visible; no content is read but of the few rows that decide for themselves."""
@@ -58,18 +66,10 @@ class Sight:
 
     def where(self) -> tuple[str, list[Sequence[str]]]:
         """Give a predicate on `memories` that holds for exactly the visible rows, and its parameters."""
-        single = [
-            row.id
-            for row in self._visible(
-                f"(applies_to IS NOT NULL AND namespace {AMONG}) OR (origin = 'curator' AND namespace {AMONG})",
-                (self._whole, self._partly),
-            )
-        ]
+        where = f"(applies_to IS NOT NULL AND namespace {AMONG}) OR (origin = 'curator' AND namespace {AMONG})"
+        rows = self.r.select(MemoryRow, where, (self._whole, self._partly))
+        single = [row.id for row in rows if self.sees(row)]
         return f"((namespace {AMONG} AND applies_to IS NULL) OR id {AMONG})", [self._whole, single]
-
-    def _visible(self, where: str, params: Sequence[Sequence[str]]) -> list[MemoryRow]:
-        rows = self.r.select(MemoryRow, where, params) if any(params) else []
-        return [row for row in rows if access.visible(row, self.caller, self.paths)]
 
 
 def find(r: Reader, caller: Caller, ref: str, namespace: str | None = None) -> MemoryRow:
@@ -92,9 +92,7 @@ def find(r: Reader, caller: Caller, ref: str, namespace: str | None = None) -> M
 def find_all(r: Reader, caller: Caller, refs: Iterable[str]) -> list[MemoryRow]:
     """Read what each reference stands for, as `find` does, each memory once, in the order given."""
     given = list(refs)
-    ids = [ref for ref in given if isinstance(ref, str) and ID.fullmatch(ref)]
-    seen = Sight(r, caller).rows(ids) if len(ids) > _FEW else {}
-    rows = [seen[ref] if isinstance(ref, str) and ref in seen else find(r, caller, ref) for ref in given]
+    rows = Sight(r, caller).find(given) if len(given) > _FEW else [find(r, caller, ref) for ref in given]
     return list({row.id: row for row in rows}.values())
 
 

@@ -93,6 +93,11 @@ class Connection:
         with translated():
             return self._raw.execute(sql, list(parameters)).fetchall()
 
+    def columns(self, sql: str) -> list[Any]:
+        """Execute a query and give its columns as arrays of numpy, which is loaded for this."""
+        with translated():
+            return list(self._raw.execute(sql).fetchnumpy().values())
+
     def table(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Execute a query and give the names of its columns beside the rows."""
         with translated():

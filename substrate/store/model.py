@@ -25,6 +25,8 @@ class Row:
     __slots__ = ()
     TABLE: ClassVar[str]
     KEY: ClassVar[tuple[str, ...]]
+    # The part of a key by which the engine finds rows: it scans a table for several at once, even those of an index.
+    INDEX: ClassVar[str | None] = None
 
     @classmethod
     def columns(cls) -> tuple[str, ...]:
@@ -85,6 +87,18 @@ def row_id(*key: Any) -> str:
     if len(key) == 1:
         return str(key[0])
     return "".join(net(str(part)) for part in key)
+
+
+def key_of(kind: type[Row], name: str) -> tuple[str, ...]:
+    """Take the name of a row apart: the texts of its key that :func:`row_id` made it from."""
+    if len(kind.KEY) == 1:
+        return (name,)
+    parts, rest = [], name.encode()
+    for _ in kind.KEY:
+        size, _, rest = rest.partition(b":")
+        parts.append(rest[: int(size)].decode())
+        rest = rest[int(size) :]
+    return tuple(parts)
 
 
 def to_json(value: Any) -> str | None:
@@ -232,6 +246,7 @@ class LinkRow(Row):
 
     TABLE: ClassVar[str] = "memory_links"
     KEY: ClassVar[tuple[str, ...]] = ("source_id", "target_id", "relation")
+    INDEX: ClassVar[str | None] = "target_id"
     source_id: str
     target_id: str
     relation: str

@@ -27,6 +27,7 @@ from substrate.store.model import IdempotencyRow, NamespaceRow, PrincipalRow, Ro
 from substrate.store.state import Change, portions
 
 R = TypeVar("R", bound=Row)
+_LISTED = 500  # rows whose keys are named one by one: for more the engine takes longer to read the question
 _CHANGE = re.compile(r"\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+(\w+)", re.IGNORECASE).match
 
 
@@ -42,6 +43,11 @@ class Reader:
         if self._ledger.head is None:
             raise RuntimeError("the log was not read yet")
         return self._ledger.head
+
+    @property
+    def ledger(self) -> Ledger:
+        """The log, one object for as long as the store is open."""
+        return self._ledger
 
     @property
     def store_id(self) -> str:
@@ -83,7 +89,7 @@ class Reader:
         return row
 
     def _fetch(self, kind: type[R], name: str, key: Sequence[Any], expected: Mapping[str, str]) -> R | None:
-        rows = self._connection.rows(selection(kind, f"WHERE {_by_key(kind)}"), list(key))
+        rows = self._connection.rows(*_by_keys(kind, [tuple(key)]))
         if not rows and name in expected:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
         return _verified(kind, rows, expected)[0] if rows else None
@@ -97,9 +103,7 @@ class Reader:
         wanted = list(dict.fromkeys(row_id(*key) for key in parts))
         if not wanted:
             return {}
-        within = "(SELECT unnest(?::TEXT[]))"
-        tail = f"WHERE {kind.KEY[0]} IN {within} AND {row_id_sql(kind.TABLE)} IN {within}"
-        rows = self._connection.rows(selection(kind, tail), [list(dict.fromkeys(key[0] for key in parts)), wanted])
+        rows = self._connection.rows(*_by_keys(kind, list(dict.fromkeys(parts))))
         expected = self._expected(kind, wanted)
         found = {row.row_id: row for row in _verified(kind, rows, expected)}
         name = next((name for name in expected if name not in found), None)
@@ -162,6 +166,11 @@ class Reader:
         """Run a query for ids and aggregates; rows shown to anyone come from ``get`` or ``select``."""
         self.verify_whole()
         return self._connection.rows(sql, params)
+
+    def columns(self, sql: str) -> list[Any]:
+        """Run a query as ``query`` does, over many rows without a NULL; give each column as an array."""
+        self.verify_whole()
+        return self._connection.columns(sql)
 
     def events(
         self,
@@ -402,6 +411,31 @@ def _columns(kind: type[Row]) -> tuple[str, ...]:
 
 def selection(kind: type[Row], tail: str) -> str:
     return f"SELECT {', '.join(_columns(kind))} FROM {kind.TABLE} {tail}"
+
+
+def _by_keys(kind: type[Row], keys: Sequence[tuple[Any, ...]]) -> tuple[str, list[Any]]:
+    """Give a query for the rows of these keys, and its parameters.
+
+    Where it can, the engine is asked for one column alone, with constants: only then does it look into an index.
+    """
+    names = [row_id(*key) for key in keys]
+    if len(kind.KEY) == 1:
+        where, parameters = _among(kind.KEY[0], names)
+        return selection(kind, f"WHERE {where}"), parameters
+    if len(keys) == 1 and kind.INDEX is None:
+        return selection(kind, f"WHERE {_by_key(kind)}"), list(keys[0])
+    column = kind.INDEX or kind.KEY[0]
+    first, parameters = _among(column, list(dict.fromkeys(key[kind.KEY.index(column)] for key in keys)))
+    wanted, more = _among(row_id_sql(kind.TABLE), names)
+    found = f"WITH found AS MATERIALIZED (SELECT * FROM {kind.TABLE} WHERE {first})"
+    return f"{found} SELECT {', '.join(_columns(kind))} FROM found WHERE {wanted}", [*parameters, *more]
+
+
+def _among(expression: str, values: Sequence[str]) -> tuple[str, list[Any]]:
+    """Give SQL that holds where an expression is one of these values, and its parameters."""
+    if len(values) > _LISTED:
+        return f"{expression} IN (SELECT unnest(?::TEXT[]))", [list(values)]
+    return f"{expression} IN ({', '.join('?' * len(values))})", list(values)
 
 
 def _by_key(kind: type[Row]) -> str:

@@ -20,6 +20,13 @@ from tests.memory.house import ABSENT, House
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(params=["by SQL", "in memory"], autouse=True)
+def ground(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Ask everything of both: the store, and the links in memory."""
+    monkeypatch.setattr(graph, "LOADING", -(10**9) if request.param == "in memory" else 10**9)
+    return str(request.param)
+
+
 def story(house: House) -> dict[str, MemoryRow]:
     """Two observations under two reflections under one persona, and a stray."""
     rows = {"seen": house.remember("Seen."), "heard": house.remember("Heard.")}
@@ -171,10 +178,10 @@ def test_an_end_that_the_caller_may_not_read_is_answered_like_an_absent_one(hous
     assert len(set(answers)) == 1
 
 
-def test_reading_without_paths_loads_no_networkx():
-    loaded = "import sys, substrate.memory.graph; print('networkx' in sys.modules)"
+def test_reading_without_paths_loads_no_networkx_and_no_numpy():
+    loaded = "import sys, substrate.memory.graph; print({'networkx', 'numpy'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert done.stdout == "set()\n"
 
 
 EDGES = st.lists(
