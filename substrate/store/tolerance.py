@@ -15,8 +15,9 @@ from substrate.store.commitments import HINT, filled_tables, table_faults
 from substrate.store.db import Connection
 from substrate.store.ledger import Ledger
 from substrate.store.model import Row, row_id
+from substrate.store.selection import keys_of, selection
 from substrate.store.state import Change
-from substrate.store.transaction import Reader, keys_of, selection
+from substrate.store.transaction import Reader
 
 R = TypeVar("R", bound=Row)
 TOLERATED = frozenset({"memories", "memory_links", "claims", "entities", "entity_aliases"})

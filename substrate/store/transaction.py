@@ -21,13 +21,13 @@ from substrate.identifiers import check_line
 from substrate.secrets import refuse
 from substrate.store import schema
 from substrate.store.commitments import HINT, commitment_of, fingerprint
-from substrate.store.db import Connection, row_id_sql
+from substrate.store.db import Connection
 from substrate.store.ledger import Head, Ledger
 from substrate.store.model import IdempotencyRow, NamespaceRow, PrincipalRow, Row, row_id, to_json
+from substrate.store.selection import by_key, by_keys, columns, keys_of, selection
 from substrate.store.state import Change, portions
 
 R = TypeVar("R", bound=Row)
-_LISTED = 500  # rows whose keys are named one by one: for more the engine takes longer to read the question
 _CHANGE = re.compile(r"\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+(\w+)", re.IGNORECASE).match
 
 
@@ -89,7 +89,7 @@ class Reader:
         return row
 
     def _fetch(self, kind: type[R], name: str, key: Sequence[Any], expected: Mapping[str, str]) -> R | None:
-        rows = self._connection.rows(*_by_keys(kind, [tuple(key)]))
+        rows = self._connection.rows(*by_keys(kind, [tuple(key)]))
         if not rows and name in expected:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
         return _verified(kind, rows, expected)[0] if rows else None
@@ -103,7 +103,7 @@ class Reader:
         wanted = list(dict.fromkeys(row_id(*key) for key in parts))
         if not wanted:
             return {}
-        rows = self._connection.rows(*_by_keys(kind, list(dict.fromkeys(parts))))
+        rows = self._connection.rows(*by_keys(kind, list(dict.fromkeys(parts))))
         expected = self._expected(kind, wanted)
         found = {row.row_id: row for row in _verified(kind, rows, expected)}
         name = next((name for name in expected if name not in found), None)
@@ -263,9 +263,9 @@ class Transaction(Reader):
                 else:
                     fresh.append([*values, salt])
                 self._changes[change[:2]] = change
-            columns = _columns(kind)
+            names = columns(kind)
             for start in range(0, len(fresh), limits.INSERT_ROWS):
-                self._connection.insert(kind.TABLE, columns, fresh[start : start + limits.INSERT_ROWS], kind.types())
+                self._connection.insert(kind.TABLE, names, fresh[start : start + limits.INSERT_ROWS], kind.types())
 
     def once(self, key: str, request: Mapping[str, Any]) -> str | None:
         """Give the id that an earlier write with this idempotency key made; None when there was none.
@@ -296,7 +296,7 @@ class Transaction(Reader):
 
     def delete(self, kind: type[Row], *key: Any) -> None:
         """Remove a row and its place in the signed state; the next event binds the removal."""
-        self._connection.run(f"DELETE FROM {kind.TABLE} WHERE {_by_key(kind)}", list(key))
+        self._connection.run(f"DELETE FROM {kind.TABLE} WHERE {by_key(kind)}", list(key))
         self._read.pop((kind, row_id(*key)), None)
         self._changes[kind.TABLE, row_id(*key)] = (kind.TABLE, row_id(*key), None)
 
@@ -371,12 +371,12 @@ class Transaction(Reader):
         from NULL to a value when it replays its log after a crash (docs/adr/0027-rows-are-replaced-whole.md).
         """
         name, key = row.row_id, [getattr(row, column) for column in kind.KEY]
-        before = self._connection.rows(selection(kind, f"WHERE {_by_key(kind)}"), key)
+        before = self._connection.rows(selection(kind, f"WHERE {by_key(kind)}"), key)
         if not before:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
         _verified(kind, before, known)
-        sets = ", ".join(f"{column} = ?" for column in _columns(kind))
-        self._connection.run(f"UPDATE {kind.TABLE} SET {sets} WHERE {_by_key(kind)}", [*values, *key])
+        sets = ", ".join(f"{column} = ?" for column in columns(kind))
+        self._connection.run(f"UPDATE {kind.TABLE} SET {sets} WHERE {by_key(kind)}", [*values, *key])
 
     def _expected(self, kind: type[Row], names: Sequence[str]) -> dict[str, str]:
         expected = super()._expected(kind, names)
@@ -403,45 +403,3 @@ def _verified(kind: type[R], rows: Sequence[Sequence[Any]], expected: Mapping[st
             raise Integrity(message, hint=HINT, table=kind.TABLE, id=name)
         found.append(kind.from_values(values[:-1]))
     return found
-
-
-def _columns(kind: type[Row]) -> tuple[str, ...]:
-    return (*kind.columns(), "salt")
-
-
-def selection(kind: type[Row], tail: str) -> str:
-    return f"SELECT {', '.join(_columns(kind))} FROM {kind.TABLE} {tail}"
-
-
-def _by_keys(kind: type[Row], keys: Sequence[tuple[Any, ...]]) -> tuple[str, list[Any]]:
-    """Give a query for the rows of these keys, and its parameters.
-
-    Where it can, the engine is asked for one column alone, with constants: only then does it look into an index.
-    """
-    names = [row_id(*key) for key in keys]
-    if len(kind.KEY) == 1:
-        where, parameters = _among(kind.KEY[0], names)
-        return selection(kind, f"WHERE {where}"), parameters
-    if len(keys) == 1 and kind.INDEX is None:
-        return selection(kind, f"WHERE {_by_key(kind)}"), list(keys[0])
-    column = kind.INDEX or kind.KEY[0]
-    first, parameters = _among(column, list(dict.fromkeys(key[kind.KEY.index(column)] for key in keys)))
-    wanted, more = _among(row_id_sql(kind.TABLE), names)
-    found = f"WITH found AS MATERIALIZED (SELECT * FROM {kind.TABLE} WHERE {first})"
-    return f"{found} SELECT {', '.join(_columns(kind))} FROM found WHERE {wanted}", [*parameters, *more]
-
-
-def _among(expression: str, values: Sequence[str]) -> tuple[str, list[Any]]:
-    """Give SQL that holds where an expression is one of these values, and its parameters."""
-    if len(values) > _LISTED:
-        return f"{expression} IN (SELECT unnest(?::TEXT[]))", [list(values)]
-    return f"{expression} IN ({', '.join('?' * len(values))})", list(values)
-
-
-def _by_key(kind: type[Row]) -> str:
-    return " AND ".join(f"{column} = ?" for column in kind.KEY)
-
-
-def keys_of(kind: type[Row], rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-    places = [kind.columns().index(column) for column in kind.KEY]
-    return [tuple(values[place] for place in places) for values in rows]
