@@ -41,7 +41,7 @@ def _unchecked(kind: type[Row], rows: Sequence[Sequence[Any]], expected: object)
 
 _CHANGES: dict[str, tuple[tuple[Any, str, Callable[..., Any]], ...]] = {
     "rows": (
-        (substrate.store.transaction, "_verified", _unchecked),
+        (substrate.store.transaction, "verified", _unchecked),
         (substrate.store.state, "table_faults", lambda *_: []),
         (substrate.store.inspection, "table_faults", lambda *_: []),
     ),

@@ -44,14 +44,14 @@ def _build(broken: str | None) -> Iterator[None]:
             case "early":
                 wrong.enter_context(mock.patch.object(_killed, "EARLY", True))
             case "rows":
-                sound = transaction._verified
+                sound = transaction.verified
 
                 def believing(kind: type[Any], rows: Sequence[Sequence[Any]], expected: Mapping[str, str]) -> list[Any]:
                     names = [transaction.row_id(*key) for key in transaction.keys_of(kind, rows)]
                     given = [transaction.commit(kind, values[:-1], values[-1]) for values in rows]
                     return sound(kind, rows, dict(zip(names, given, strict=True)))
 
-                wrong.enter_context(mock.patch.object(transaction, "_verified", believing))
+                wrong.enter_context(mock.patch.object(transaction, "verified", believing))
                 wrong.enter_context(mock.patch.object(transaction.Reader, "verify_whole", lambda *_: None))
             case "anchor":
                 wrong.enter_context(mock.patch.object(anchors, "judge", lambda *_: Situation.OK))

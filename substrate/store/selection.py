@@ -1,16 +1,19 @@
-"""The SQL that reads rows of one kind: all columns, by a predicate or by keys.
+"""Reading rows of one kind: the SQL for all their columns, by a predicate or by keys, and what holds them to the log.
 
 Source: docs/spec/audit.md §1.4; docs/adr/0032-links-are-kept-in-memory-by-who-keeps-asking.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
+from audit.errors import Integrity
+from substrate.store.commitments import HINT, commitment_of
 from substrate.store.db import row_id_sql
 from substrate.store.model import Row, row_id
 
+R = TypeVar("R", bound=Row)
 _LISTED = 500  # keys named one by one; more of them take the engine longer to read than a list does
 
 
@@ -58,3 +61,20 @@ def keys_of(kind: type[Row], rows: Sequence[Sequence[Any]]) -> list[tuple[Any, .
     """Give the key of each row that was read."""
     places = [kind.columns().index(column) for column in kind.KEY]
     return [tuple(values[place] for place in places) for values in rows]
+
+
+def commit(kind: type[Row], values: Sequence[Any], salt: object) -> str:
+    """Compute the commitment of a row's column values under its salt; empty when the salt is none."""
+    return commitment_of(kind.TABLE, kind.columns(), values, salt)
+
+
+def verified(kind: type[R], rows: Sequence[Sequence[Any]], expected: Mapping[str, str]) -> list[R]:
+    """Build rows whose commitments are the expected ones; raises Integrity naming the first that is not."""
+    found = []
+    for values, key in zip(rows, keys_of(kind, rows), strict=True):
+        name = row_id(*key)
+        if name not in expected or commit(kind, values[:-1], values[-1]) != expected[name]:
+            message = f"{kind.TABLE} {name} is not what the log committed to"
+            raise Integrity(message, hint=HINT, table=kind.TABLE, id=name)
+        found.append(kind.from_values(values[:-1]))
+    return found

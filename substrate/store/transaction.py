@@ -20,11 +20,11 @@ from substrate.escape import quote
 from substrate.identifiers import check_line
 from substrate.secrets import refuse
 from substrate.store import schema
-from substrate.store.commitments import HINT, commitment_of, fingerprint
+from substrate.store.commitments import HINT, fingerprint
 from substrate.store.db import Connection
 from substrate.store.ledger import Head, Ledger
 from substrate.store.model import IdempotencyRow, NamespaceRow, PrincipalRow, Row, row_id, to_json
-from substrate.store.selection import by_key, by_keys, columns, keys_of, selection
+from substrate.store.selection import by_key, by_keys, columns, commit, keys_of, selection, verified
 from substrate.store.state import Change, portions
 
 R = TypeVar("R", bound=Row)
@@ -92,7 +92,7 @@ class Reader:
         rows = self._connection.rows(*by_keys(kind, [tuple(key)]))
         if not rows and name in expected:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
-        return _verified(kind, rows, expected)[0] if rows else None
+        return verified(kind, rows, expected)[0] if rows else None
 
     def get_many(self, kind: type[R], keys: Sequence[Any]) -> dict[str, R]:
         """Read rows by their keys (a tuple where a key has parts), by row id, in the order asked; absent ones left out.
@@ -105,7 +105,7 @@ class Reader:
             return {}
         rows = self._connection.rows(*by_keys(kind, list(dict.fromkeys(parts))))
         expected = self._expected(kind, wanted)
-        found = {row.row_id: row for row in _verified(kind, rows, expected)}
+        found = {row.row_id: row for row in verified(kind, rows, expected)}
         name = next((name for name in expected if name not in found), None)
         if name is not None:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
@@ -155,7 +155,7 @@ class Reader:
 
     def _picked(self, kind: type[R], tail: str, params: Sequence[Any]) -> list[R]:
         rows = self._connection.rows(selection(kind, tail), params)
-        return _verified(kind, rows, self._expected(kind, [row_id(*key) for key in keys_of(kind, rows)]))
+        return verified(kind, rows, self._expected(kind, [row_id(*key) for key in keys_of(kind, rows)]))
 
     def count(self, kind: type[Row], where: str = "", params: Sequence[Any] = ()) -> int:
         """Count the rows a predicate picks."""
@@ -374,7 +374,7 @@ class Transaction(Reader):
         before = self._connection.rows(selection(kind, f"WHERE {by_key(kind)}"), key)
         if not before:
             raise Integrity(f"{kind.TABLE} {name} was deleted outside the log", hint=HINT, table=kind.TABLE, id=name)
-        _verified(kind, before, known)
+        verified(kind, before, known)
         sets = ", ".join(f"{column} = ?" for column in columns(kind))
         self._connection.run(f"UPDATE {kind.TABLE} SET {sets} WHERE {by_key(kind)}", [*values, *key])
 
@@ -386,20 +386,3 @@ class Transaction(Reader):
     def verify_whole(self, pending: Sequence[Change] = ()) -> None:
         """Hold every row against the signed state and what was put since the last event."""
         super().verify_whole(list(self._changes.values()))
-
-
-def commit(kind: type[Row], values: Sequence[Any], salt: object) -> str:
-    """Compute the commitment of a row's column values under its salt; empty when the salt is none."""
-    return commitment_of(kind.TABLE, kind.columns(), values, salt)
-
-
-def _verified(kind: type[R], rows: Sequence[Sequence[Any]], expected: Mapping[str, str]) -> list[R]:
-    """Build rows whose commitments are the expected ones; raises Integrity naming the first that is not."""
-    found = []
-    for values, key in zip(rows, keys_of(kind, rows), strict=True):
-        name = row_id(*key)
-        if name not in expected or commit(kind, values[:-1], values[-1]) != expected[name]:
-            message = f"{kind.TABLE} {name} is not what the log committed to"
-            raise Integrity(message, hint=HINT, table=kind.TABLE, id=name)
-        found.append(kind.from_values(values[:-1]))
-    return found

@@ -16,7 +16,7 @@ from substrate.store import schema
 from substrate.store.commitments import commitment_of
 from substrate.store.log import completed
 from substrate.store.model import Row, row_id
-from substrate.store.transaction import commit
+from substrate.store.selection import commit
 from tests.store.stores import Store
 
 Connection = duckdb.DuckDBPyConnection

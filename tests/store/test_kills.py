@@ -9,7 +9,7 @@ from typing import Any
 
 from substrate.home import Memory
 from substrate.memory import forgetting, memories
-from substrate.store import recovery, transaction
+from substrate.store import recovery, selection
 from substrate.store.transaction import Transaction
 
 
@@ -56,9 +56,9 @@ def in_part() -> None:
 
     def update(self: Transaction, kind: Any, row: Any, values: Any, known: Any) -> None:
         key = [getattr(row, column) for column in kind.KEY]
-        where = f"WHERE {transaction._by_key(kind)}"
-        before = self._connection.rows(transaction.selection(kind, where), key)[0]
-        columns = transaction._columns(kind)
+        where = f"WHERE {selection.by_key(kind)}"
+        before = self._connection.rows(selection.selection(kind, where), key)[0]
+        columns = selection.columns(kind)
         pairs = [(c, new) for c, new, old in zip(columns, values, before, strict=True) if new != old]
         sets = ", ".join(f"{column} = ?" for column, _ in pairs)
         self._connection.run(f"UPDATE {kind.TABLE} SET {sets} {where}", [*(value for _, value in pairs), *key])

@@ -13,7 +13,7 @@ from substrate.store import schema
 from substrate.store.db import Connection, bucket_digest_sql, commitment_sql, row_id_sql
 from substrate.store.file import create_file
 from substrate.store.model import ROWS, MemoryRow, Row, from_json, row_id, to_json
-from substrate.store.transaction import commit
+from substrate.store.selection import commit
 from tests.store.rows import memory, one_of_each
 from tests.store.strategies import ALLOWED, objects, rows, text
 
