@@ -30,10 +30,10 @@ class Astray(Exception):
 
 
 class Frontiers:
-    """Walks of one caller by SQL. `read` counts the links they have read."""
+    """Walks of one caller by SQL."""
 
     def __init__(self, sight: Sight) -> None:
-        self.sight, self.read = sight, 0
+        self.sight = sight
 
     def find(self, refs: Sequence[str]) -> list[str]:
         """Give the ids of the memories that these stand for. Raises what `references.find` raises."""
@@ -52,7 +52,6 @@ class Frontiers:
                 + (" AND relation = ?" if relation else ""),
                 (frontier, relation) if relation else (frontier,),
             )
-            self.read += len(following)
             fresh = sorted(self.sight.ids({id for (id,) in following} - found.keys()))
             ordered = self.sight.r.query(
                 f"SELECT id FROM memories WHERE id {AMONG} ORDER BY sequence, id LIMIT ?", (fresh, most - len(found))
@@ -97,13 +96,11 @@ class Frontiers:
 
     def _links_at(self, ids: Iterable[str]) -> list[tuple[Any, ...]]:
         some = sorted(ids)
-        found = self.sight.r.query(
+        return self.sight.r.query(
             f"SELECT source_id, target_id, relation FROM memory_links WHERE source_id {AMONG}"
             f" UNION SELECT source_id, target_id, relation FROM memory_links WHERE target_id {AMONG}",
             (some, some),
         )
-        self.read += len(found)
-        return found
 
 
 def check_size(seen: int, start: str, goal: str) -> None:

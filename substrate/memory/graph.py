@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 Way = Literal["out", "in"]
 
-# What loading all links costs, told in links, against what a question by SQL costs: measured by benchmarks.graph_speed.
-LOADING = 100_000
-ASKING = 10_000
+ASKED = 5  # questions by SQL that cost about what loading does; both grow with the links (benchmarks.graph_speed)
 
 
 class Step(NamedTuple):
@@ -144,14 +142,14 @@ def paths(r: Reader, caller: Caller, source: str, target: str, *, depth: int | N
 
 
 class _Kept:
-    """What a process keeps of one open store: what its questions by SQL have cost so far, and the links, once loaded.
+    """What a process keeps of one open store: the number of its questions by SQL, and the links, once loaded.
 
     Loading waits until the questions have cost as much as loading does. So a command that asks once loads nothing, and
     one that asks often pays at most twice, however often it will turn out to be.
     """
 
     def __init__(self) -> None:
-        self.spent = 0
+        self.asked = 0
         self.held: Adjacency | None = None
 
 
@@ -171,12 +169,10 @@ def _answer(sight: Sight, ask: Callable[[Frontiers | Mapped], A]) -> A:
         kept = _kept.setdefault(r.ledger, _Kept())
     if kept.held is not None and not kept.held.follow(r):
         kept.held = None
-    if kept.held is None:
-        size = r.count(LinkRow)
-        if size <= limits.GRAPH_LINKS and kept.spent >= LOADING + size:
-            from substrate.memory.adjacency import Adjacency
+    if kept.held is None and kept.asked >= ASKED and r.count(LinkRow) <= limits.GRAPH_LINKS:
+        from substrate.memory.adjacency import Adjacency
 
-            kept.held, kept.spent = Adjacency(r), 0
+        kept.held, kept.asked = Adjacency(r), 0
     if kept.held is not None:
         from substrate.memory.mapped import Mapped
 
@@ -184,11 +180,8 @@ def _answer(sight: Sight, ask: Callable[[Frontiers | Mapped], A]) -> A:
             return ask(Mapped(sight, kept.held))
         except Astray:
             kept.held = None
-    by_sql = Frontiers(sight)
-    try:
-        return ask(by_sql)
-    finally:
-        kept.spent += ASKING + by_sql.read
+    kept.asked += 1
+    return ask(Frontiers(sight))
 
 
 def _confirmed(ground: Frontiers | Mapped, found: Paths) -> Paths:

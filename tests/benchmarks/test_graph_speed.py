@@ -12,7 +12,7 @@ from substrate.memory import graph
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    monkeypatch.setattr(graph, "LOADING", graph_speed.AT_ONCE)
+    monkeypatch.setattr(graph, "ASKED", graph_speed.AT_ONCE)
     made = graph_speed.opened(tmp_path, 40, 80, 1)
     yield made
     made.memory.close()

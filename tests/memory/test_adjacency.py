@@ -24,13 +24,13 @@ from substrate.store.model import LinkRow, key_of, row_id
 from tests.memory.house import ABSENT, House
 
 ROOT = Path(__file__).resolve().parents[2]
-AT_ONCE, NEVER = -(10**9), 10**9
+AT_ONCE, NEVER = 0, 10**9
 
 
 @pytest.fixture(autouse=True)
 def loading(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Load the links with the first question; what `by_sql` asks comes from the store."""
-    monkeypatch.setattr(graph, "LOADING", AT_ONCE)
+    monkeypatch.setattr(graph, "ASKED", AT_ONCE)
     return monkeypatch
 
 
@@ -42,7 +42,7 @@ def by_sql(house: House, ask: object, *args: object, **options: object) -> objec
     """Ask the store, and leave what is in memory as it was."""
     kept = graph._kept.pop(house.db.ledger, None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graph, "LOADING", NEVER)
+        patch.setattr(graph, "ASKED", NEVER)
         found = house.read(ask, *args, **options)
     if kept is not None:
         graph._kept[house.db.ledger] = kept
@@ -230,7 +230,7 @@ def edit(house: House) -> Iterator[object]:
 def test_a_row_or_link_on_the_way_that_was_tampered_with_is_refused(
     house: House, edit: object, loading: pytest.MonkeyPatch, sql: str, ground: int
 ):
-    loading.setattr(graph, "LOADING", ground)
+    loading.setattr(graph, "ASKED", ground)
     loading.setattr(limits, "VERIFY_ROWS", 0)  # as in a large store: only what is answered is held against the log
     ids = chain(house)
     ask = (graph.paths, house.ann, ids[0], ids[-1])
@@ -262,7 +262,7 @@ def test_a_map_of_a_file_that_was_edited_and_put_right_leads_nobody_astray(
 def test_links_are_loaded_once_questions_have_cost_as_much(
     house: House, drawing: list[str], loading: pytest.MonkeyPatch
 ):
-    loading.setattr(graph, "LOADING", 2 * graph.ASKING)
+    loading.setattr(graph, "ASKED", 3)
     for asked in range(4):
         house.read(graph.neighbourhood, house.ann, drawing[0])
         assert (held(house) is not None) is (asked > 2)

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(params=["by SQL", "in memory"], autouse=True)
 def ground(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Ask everything of both: the store, and the links in memory."""
-    monkeypatch.setattr(graph, "LOADING", -(10**9) if request.param == "in memory" else 10**9)
+    monkeypatch.setattr(graph, "ASKED", 0 if request.param == "in memory" else 10**9)
     return str(request.param)
 
 
