@@ -60,7 +60,7 @@ def advance(state: State, documents: Mapping[str, Document | None], cursor: int,
     names = np.array([name.encode() for name in documents], dtype=np.bytes_)
     parts, erased = [], False
     for part in state.parts:
-        touched = np.flatnonzero(np.isin(part.segment.arrays["ids"], names))
+        touched = part.segment.slots(names)
         if not len(touched):
             parts.append(part)
             continue
@@ -119,7 +119,8 @@ def digests(state: State, names: Sequence[str]) -> dict[str, bytes]:
     return {
         part.segment.id(slot): part.segment.arrays["digests"][slot].tobytes()
         for part in state.parts
-        for slot in np.flatnonzero(np.isin(part.segment.arrays["ids"], wanted) & part.live).tolist()
+        for slot in part.segment.slots(wanted).tolist()
+        if part.live[slot]
     }
 
 
@@ -145,7 +146,7 @@ def _without(parts: Sequence[VectorPart], digests: Mapping[str, bytes]) -> tuple
     names, kept, dropped = np.array([name.encode() for name in digests], dtype=np.bytes_), [], False
     for part in parts:
         keep = np.ones(len(part.vectors), np.bool_)
-        for slot in np.flatnonzero(np.isin(part.vectors.ids, names)):
+        for slot in part.vectors.rows(names):
             name = str(part.vectors.ids[slot], "utf-8")
             keep[slot] = digests[name] == part.vectors.digests[slot].tobytes()
         if keep.all():
