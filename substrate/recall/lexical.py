@@ -19,6 +19,7 @@ from substrate.recall.segment import Bools
 from substrate.recall.view import BESIDE, OWN, View
 
 K1, B = 0.9, 0.4
+COUNTED = 10_000  # holders of a term beside whom others are counted one by one
 Scores = NDArray[np.float64]
 
 
@@ -70,10 +71,15 @@ class Words:
         return self.query[term] * math.log(1 + (total - count + 0.5) / (count + 0.5)) * (K1 + 1)
 
     def _spread(self, holders: Places) -> int:
-        """Return how many documents hold a term or stand near one that does."""
-        marks = np.zeros(len(self.view.known), np.bool_)
+        """Return how many documents hold a term or stand near one that does; of very many the share in the sample."""
+        view, marks = self.view, np.zeros(len(self.view.known), np.bool_)
         marks[holders] = True
-        for near in self.view.around(holders):
+        if len(holders) > COUNTED and not view.small:
+            there = marks[view.sample]
+            for near in view.around(view.sample):
+                there |= marks[near]
+            return max(len(holders), round(len(view) * float(there.mean())))
+        for near in view.around(holders):
             marks[near] = True
         marks[-1] = False
         return int(np.count_nonzero(marks))
