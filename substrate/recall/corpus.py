@@ -1,188 +1,155 @@
-"""Present the live documents of several segments as one, and to each caller only those it may read.
+"""Present the live documents of several segments as one, in an order that new documents only lengthen.
 
-What ranks sees a `View` and nothing else: statistics, neighbours and scores are computed over its documents, so a
-document outside it cannot appear, push another out or shift a score.
+Nothing here asks who may read what; that is what a `View` is for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from substrate.recall.segment import Bools, Ints, Segment, build, combine_columns
-from substrate.recall.vectors import Floats, Vectors, cosines
+from substrate.recall import neighbours
+from substrate.recall.column import Column
+from substrate.recall.ids import found, ordered
+from substrate.recall.segment import Bools, Segment, build, combine_columns
 from substrate.recall.words import words
 
 DAY = 86_400_000_000  # microseconds
-EPISODE_GAP = 3_600_000_000  # microseconds between two observations that still belong to one conversation
+Places = NDArray[np.int32]
+Parts = Sequence[tuple[Segment, Bools]]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Hold a segment, which of its documents count, and the place of each in the corpus; -1 for one that does not."""
+
+    segment: Segment
+    live: Bools
+    places: Places
+
+
+@dataclass
+class Labels:
+    """Number the texts of a label; new ones only come behind."""
+
+    texts: list[str]
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.numbers = {text: number for number, text in enumerate(self.texts)}
+
+    def number(self, text: str) -> int:
+        """Return the number of a text, a new one if need be."""
+        if text not in self.numbers:
+            self.numbers[text] = len(self.texts)
+            self.texts.append(text)
+        return self.numbers[text]
 
 
 class Corpus:
-    """Order every live document by the event that created it, then by id backwards: a later place wins a tie."""
+    """Order every live document by the event that created it, then by id backwards: a later place wins a tie.
 
-    def __init__(self, parts: Sequence[tuple[Segment, Bools]], vectors: Sequence[Vectors] = ()) -> None:
+    Columns are those of a segment, and those of `neighbours.Chain`, and `day`, the day each document is about, counted
+    from 1970-01-01. A corpus that followed another one has its documents at the same places, and new ones behind them.
+    `history` holds what changed in each step from the first of such a line; `version` says how many steps are behind.
+    """
+
+    def __init__(self, parts: Parts) -> None:
         parts = parts or [(build([]), np.zeros(0, np.bool_))]
         kept = [np.flatnonzero(live) for _, live in parts]
-        columns, self.tables = combine_columns([part for part, _ in parts], kept)
-        by_id = np.unique(columns["ids"], return_inverse=True)[1]
-        order = np.lexsort((-by_id, columns["sequence"]))
-        self.columns = {name: column[order] for name, column in columns.items()}
-        self.ids: NDArray[np.bytes_] = self.columns["ids"]
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        self._parts: list[tuple[Segment, Ints]] = []
+        columns, tables = combine_columns([part for part, _ in parts], kept)
+        self.tables = {name: Labels(texts) for name, texts in tables.items()}
+        by_id = ordered(columns["ids"])
+        rank = np.empty(len(by_id), np.int64)
+        rank[by_id] = np.arange(len(by_id))
+        order = np.lexsort((-rank, columns["sequence"]))
+        columns = {name: column[order] for name, column in columns.items()}
+        place = np.empty(len(order), np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        self.parts: list[Placed] = []
         first = 0
-        for (part, _), slots in zip(parts, kept, strict=True):
-            places = np.full(len(part), -1, np.int64)
+        for (part, live), slots in zip(parts, kept, strict=True):
+            places = np.full(len(part), -1, np.int32)
             places[slots] = place[first : first + len(slots)]
             first += len(slots)
-            self._parts.append((part, places))
-        self._vectors = [(part, self._encoded(part)) for part in vectors]
+            self.parts.append(Placed(part, live, places))
+        self.sorted: Places = place[by_id]  # the places in order of the ids, of those that were there at first
+        self.later: dict[bytes, int] = {}  # the places of all others
+        columns |= derived(columns)
+        observed = self.observations(columns["kind"])
+        chain = neighbours.chained(columns, observed)
+        columns |= {name: getattr(chain, name) for name in CHAIN}
+        self.after: Places = chain.after
+        self.last: dict[int, int] | None = None  # the last observation of each partition, once that is asked for
+        self.grown = {name: Column(column) for name, column in columns.items()}
+        self.history: list[Places] = []
+        self.version = 0
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """The columns, by name."""
+        return {name: column.values for name, column in self.grown.items()}
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return one column."""
+        return self.grown[name].values
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def postings(self, term: str) -> tuple[Ints, Ints]:
-        """Return the places of the documents that hold a term, and how often each does."""
-        found = [(places[docs], counts) for part, places in self._parts for docs, counts in [part.postings(term)]]
-        docs, counts = (np.concatenate(columns) for columns in zip(*found, strict=True))
-        live = docs >= 0
-        return docs[live], counts[live]
+    @property
+    def ids(self) -> NDArray[np.bytes_]:
+        """The id of each document."""
+        return self.column("ids")
 
-    def where(self, label: str, wanted: Callable[[str], bool]) -> Bools:
-        """Tell for each document whether its label is a wanted one; each label is asked about once."""
-        table = np.array([wanted(text) for text in self.tables[label]], np.bool_)
-        return np.asarray(table[self.columns[label]])
+    def id(self, place: int) -> str:
+        """Return the id of the document at a place."""
+        return str(self.ids[place], "utf-8")
 
-    def encoded(self) -> Bools:
-        """Tell which documents have a vector of their present text."""
-        has = np.zeros(len(self), np.bool_)
-        for _, places in self._vectors:
-            has[places[places >= 0]] = True
-        return has
+    def find(self, ids: NDArray[np.bytes_]) -> Places:
+        """Return the place of the document of each id; -1 where there is none."""
+        held = self.ids[: len(self.sorted)]
+        places = found(held, self.sorted, ids).astype(np.int32)
+        for number in np.flatnonzero(places < 0).tolist() if self.later else ():
+            place = self.later.get(bytes(ids[number]), -1)
+            if 0 <= place < len(self) and self.ids[place] == ids[number]:
+                places[number] = place
+        return places
 
-    def similarities(self, query: Floats, wanted: Bools) -> NDArray[np.float64]:
-        """Return the cosine of each wanted document with the query; NaN where there is no vector, or none is wanted."""
-        scores = np.full(len(self), np.nan)
-        for part, places in self._vectors:
-            rows = np.flatnonzero(places >= 0)
-            rows = rows[wanted[places[rows]]]
-            matrix = part.matrix if len(rows) == len(part) else part.matrix[rows]
-            scores[places[rows]] = cosines(matrix, query)
-        return scores
+    def where(self, label: str, wanted: Callable[[str], bool], places: Any = slice(None)) -> Bools:
+        """Tell for each document, or for those at some places, whether its label is a wanted one.
 
-    @cached_property
-    def numbers(self) -> dict[str, int]:
-        """The place of each document, by id."""
-        return {str(name, "utf-8"): place for place, name in enumerate(self.ids.tolist())}
-
-    @cached_property
-    def entity_names(self) -> list[str]:
-        """The words of each entity label, in the order of its table."""
-        return [" ".join(words(entity)) for entity in self.tables["entity"]]
-
-    def _encoded(self, part: Vectors) -> Ints:
-        """Return the place of each row's document; -1 where it is gone or its text has changed since."""
-        if not len(self) or not len(part):
-            return np.full(len(part), -1, np.int64)
-        order = np.argsort(self.ids, kind="stable")
-        at = np.minimum(np.searchsorted(self.ids, part.ids, sorter=order), len(order) - 1)
-        places = order[at]
-        same = (self.ids[places] == part.ids) & (self.columns["digests"][places] == part.digests).all(axis=1)
-        return np.where(same, places, -1)
-
-
-class View:
-    """Show the documents of a corpus that `known` admits, renumbered from 0 in the corpus's order."""
-
-    def __init__(self, corpus: Corpus, known: Bools) -> None:
-        self._corpus, self._known = corpus, known
-        self.places: Ints = np.flatnonzero(known)
-        self._number = np.cumsum(known) - 1
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    @cached_property
-    def lengths(self) -> Ints:
-        """The number of terms of each document."""
-        return self._column("lengths").astype(np.int64)
-
-    @cached_property
-    def days(self) -> Ints:
-        """The day each document is about, counted from 1970-01-01."""
-        return self._column("when") // DAY
-
-    def id(self, number: int) -> str:
-        """Return the id of a document."""
-        return str(self._corpus.ids[self.places[number]], "utf-8")
-
-    def number(self, name: str) -> int | None:
-        """Return the number of the document of this id; None for one that is not in the view."""
-        place = self._corpus.numbers.get(name)
-        return int(self._number[place]) if place is not None and self._known[place] else None
-
-    @cached_property
-    def before(self) -> Ints:
-        """The number of the observation just before each in its conversation; -1 where it begins one, or is none.
-
-        Two observations follow each other when the same callers may read them, they come from the same session, if any,
-        they are at most an hour apart, and no observation of the view stands between them.
+        Each label is asked about once.
         """
-        before = np.full(len(self), -1, np.int64)
-        observed = np.flatnonzero(self.where("kind", lambda kind: kind == "observation"))
-        partition, session, when = (self._column(name)[observed] for name in ("partition", "session", "when"))
-        order = np.argsort(partition, kind="stable")
-        first, second = order[:-1], order[1:]
-        follows = (partition[first] == partition[second]) & (session[first] == session[second])
-        follows &= np.abs(when[second] - when[first]) <= EPISODE_GAP
-        before[observed[second[follows]]] = observed[first[follows]]
-        return before
+        numbers, texts = self.column(label)[places], self.tables[label].texts
+        table = np.zeros(len(texts), np.bool_)
+        for number in range(len(texts)) if len(numbers) > len(texts) else np.unique(numbers).tolist():
+            table[number] = wanted(texts[number])
+        return np.asarray(table[numbers])
 
-    @cached_property
-    def after(self) -> Ints:
-        """The number of the observation just after each in its conversation; -1 where there is none."""
-        after = np.full(len(self), -1, np.int64)
-        second = np.flatnonzero(self.before >= 0)
-        after[self.before[second]] = second
-        return after
+    def observations(self, kinds: NDArray[Any]) -> Bools:
+        """Tell which of these numbers of kinds stand for an observation."""
+        return np.asarray(kinds == self.tables["kind"].number("observation"))
 
-    @cached_property
-    def episodes(self) -> Ints:
-        """A number for each conversation; a document that stands alone is one of its own."""
-        starts = self.before < 0
-        number = np.where(starts, np.arange(len(self)), -1)
-        step = np.where(starts, np.arange(len(self)), self.before)
-        while (step[step] != step).any():  # each round doubles how far back a document looks
-            step = step[step]
-        return np.asarray(number[step])
+    def named(self, key: str) -> list[str]:
+        """Return the entity labels whose words are these."""
+        texts = self.tables["entity"].texts
+        known: tuple[dict[str, list[str]], list[int]] = self.__dict__.setdefault("_names", ({}, [0]))
+        names, seen = known
+        for text in texts[seen[0] :]:
+            names.setdefault(" ".join(words(text)), []).append(text)
+        seen[0] = len(texts)
+        return names.get(key, [])
 
-    @cached_property
-    def entities(self) -> dict[str, list[str]]:
-        """The entities that documents of the view are bound to, by the words of their id."""
-        names: dict[str, list[str]] = {}
-        for number in np.unique(self._column("entity")).tolist():
-            names.setdefault(self._corpus.entity_names[number], []).append(self._corpus.tables["entity"][number])
-        return names
 
-    def where(self, label: str, wanted: Callable[[str], bool]) -> Bools:
-        """Tell for each document whether its label is a wanted one."""
-        return np.asarray(self._corpus.where(label, wanted)[self.places])
+CHAIN = ("before", "episode", "position", "draw")
 
-    def postings(self, term: str) -> tuple[Ints, Ints]:
-        """Return the numbers of the documents that hold a term, ascending, and how often each does."""
-        docs, counts = self._corpus.postings(term)
-        seen = self._known[docs]
-        docs, counts = self._number[docs[seen]], counts[seen]
-        order = np.argsort(docs, kind="stable")
-        return docs[order], counts[order]
 
-    def similarities(self, query: Floats) -> NDArray[np.float64]:
-        """Return each document's cosine with the query; NaN where it has no vector yet."""
-        return np.asarray(self._corpus.similarities(query, self._known)[self.places])
-
-    def _column(self, name: str) -> NDArray[np.int64]:
-        return np.asarray(self._corpus.columns[name][self.places])
+def derived(columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the columns that follow from those of a segment: the day, and the digests as one item each."""
+    digests = np.ascontiguousarray(columns["digests"]).view("S16").reshape(-1)
+    return {"day": (columns["when"] // DAY).astype(np.int32), "digests": digests}

@@ -19,7 +19,7 @@ import numpy as np
 
 from audit import files
 from substrate.errors import NotFound, Unavailable
-from substrate.recall import container
+from substrate.recall import container, vectors
 from substrate.recall.container import Damaged
 from substrate.recall.segment import Segment
 from substrate.recall.state import Part, State, VectorPart
@@ -130,7 +130,10 @@ def _read_segment(folder: Path, key: bytes, entry: dict[str, str]) -> Part:
 def _read_vectors(folder: Path, key: bytes, entry: dict[str, str]) -> VectorPart:
     meta, arrays, found = container.read(folder / entry["file"], key, "vectors")
     _expect(entry, found)
-    rows = Vectors(meta["model_id"], arrays["ids"], arrays["digests"], arrays["matrix"])
+    if "codes" in arrays:
+        rows = Vectors(meta["model_id"], *(arrays[name] for name in ("ids", "digests", "matrix", "codes")))
+    else:  # written before there were codes
+        rows = vectors.of(meta["model_id"], arrays["ids"], arrays["digests"], arrays["matrix"])
     return VectorPart(rows, entry["file"], found)
 
 
@@ -147,6 +150,6 @@ def _write_segment(folder: Path, key: bytes, part: Part) -> Part:
 
 def _write_vectors(folder: Path, key: bytes, part: VectorPart) -> VectorPart:
     name, rows = f"vectors-{secrets.token_hex(8)}", part.vectors
-    arrays = {"ids": rows.ids, "digests": rows.digests, "matrix": rows.matrix}
+    arrays = {name: getattr(rows, name) for name in ("ids", "digests", "matrix", "codes")}
     written = container.write(folder / name, key, "vectors", {"model_id": rows.model_id}, arrays)
     return VectorPart(rows, name, written)

@@ -1,8 +1,9 @@
 """Make one ranking of what the arms found. Pure.
 
 Lexical scores and cosines have no common unit, so each is counted in standard deviations above its own mean over the
-view. To their sum comes a bonus for documents about, or said by, somebody the query names, and the standing of the
-conversation a document is part of. Weights were chosen on the development data (docs/concepts/recall.md).
+view or a sample of it. To their sum comes a bonus for documents about, or said by, somebody the query names, and the
+standing of the conversation a document is part of. Weights were chosen on the development data
+(docs/concepts/recall.md).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from substrate.recall.segment import Bools, Ints
+from substrate.recall.segment import Bools
 
 ENTITY = 0.7  # deviations for a document about an entity the query names
 EPISODE = 0.5  # weight of the standing of the conversation
@@ -18,12 +19,17 @@ EPISODE_BEST = 3  # documents that make the standing of a conversation
 BESIDE = 0.5  # share of the better neighbour's cosine that an observation counts as its own
 GRAPH = 0.5  # share of what links bring that is added to the score
 
+ALL = slice(None)
+
 Scores = NDArray[np.float64]
+Numbers = NDArray[np.int32] | NDArray[np.int64]
+Sample = slice | Bools  # over which means and deviations are taken
 
 
-def standardised(scores: Scores) -> Scores:
-    """Return scores in standard deviations above their mean; 0 where all are equal, and where a score is NaN."""
-    known = scores[~np.isnan(scores)]
+def standardised(scores: Scores, sample: Sample = ALL) -> Scores:
+    """Return scores in standard deviations above the mean of a sample; 0 where it is all equal, and for a NaN."""
+    known = scores[sample]
+    known = known[~np.isnan(known)]
     spread = float(known.std()) if len(known) else 0.0
     if spread == 0.0:
         return np.zeros(len(scores))
@@ -31,30 +37,31 @@ def standardised(scores: Scores) -> Scores:
 
 
 def fused(
-    lexical: Scores | None, cosines: Scores | None, about: Bools, episodes: Ints, recent: Scores | float = 0.0
+    lexical: Scores | None,
+    cosines: Scores | None,
+    about: Bools,
+    episodes: Numbers,
+    recent: Scores | float = 0.0,
+    sample: Sample = ALL,
 ) -> Scores:
     """Return the sum of what the arms say of each document, and of its conversation."""
     base = ENTITY * about.astype(np.float64) + recent
     for scores in (lexical, cosines):
         if scores is not None:
-            base = base + standardised(scores)
-    return base + EPISODE * standardised(standing(base, episodes))
+            base = base + standardised(scores, sample)
+    return base + EPISODE * standardised(standing(base, episodes), sample)
 
 
-def beside(cosines: Scores, before: Ints, after: Ints) -> Scores:
-    """Return cosines raised by a share of the greater one just before or after; NaN, which counts for nothing, stays.
+def beside(cosines: Scores, before: Scores, after: Scores) -> Scores:
+    """Return cosines raised by a share of the greater one just before or after; a NaN of its own stays.
 
-    `before` and `after` number the neighbours, -1 for none. A neighbour that points away lowers nothing.
+    `before` and `after` are those of the neighbours, NaN for none. A neighbour that points away lowers nothing.
     """
-    known = np.nan_to_num(cosines)
-    best = np.zeros(len(cosines))
-    for places in (before, after):
-        there = places >= 0
-        best[there] = np.maximum(best[there], known[places[there]])
-    return np.asarray(cosines + BESIDE * best)
+    best = np.fmax(np.fmax(before, after), 0.0)
+    return np.asarray(cosines + BESIDE * np.nan_to_num(best))
 
 
-def standing(scores: Scores, episodes: Ints) -> Scores:
+def standing(scores: Scores, episodes: Numbers) -> Scores:
     """Return for each document the mean of the `EPISODE_BEST` best scores of its conversation, or of all it has."""
     if not len(scores):
         return scores
@@ -84,7 +91,7 @@ def personas_first(scores: Scores, personas: Bools, reflections: Bools, evidence
     return lifted
 
 
-def ranked(scores: Scores, wanted: Bools) -> list[int]:
-    """Return the wanted documents, best first; of equal ones the newer first, then by id."""
+def ranked(scores: Scores, wanted: Bools, many: int | None = None) -> list[int]:
+    """Return the wanted documents, best first and at most so many; of equal ones the newer first, then by id."""
     numbers = np.flatnonzero(wanted)
-    return [int(n) for n in numbers[np.lexsort((-numbers, -scores[numbers]))]]
+    return [int(n) for n in numbers[np.lexsort((-numbers, -scores[numbers]))[:many]]]

@@ -7,23 +7,47 @@ split and texts encoded while the store's file is free for others; what came of 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from substrate.errors import Unavailable
-from substrate.recall import folder
+from substrate.recall import folder, following
 from substrate.recall.corpus import Corpus
 from substrate.recall.documents import Document, document
 from substrate.recall.embedding import Embedder, Floats
 from substrate.recall.segment import Bools
+from substrate.recall.space import Space
 from substrate.recall.state import State, advance, compacted, digests, with_vectors
+from substrate.recall.view import View, Views
 from substrate.store.database import Database
 from substrate.store.model import MemoryRow
 from substrate.store.transaction import Reader
 
 Progress = Callable[[str, int, int], None]  # what is done, how many, of how many
+
+
+class Readers(Protocol):
+    """Pick the documents that are looked at."""
+
+    @property
+    def key(self) -> Hashable:
+        """Name them: equal keys pick equal documents."""
+
+    def known(self, corpus: Corpus, places: Any = slice(None)) -> Bools:
+        """Tell which documents, of all or of those at some places, are looked at."""
+
+
+class _Everybody:
+    key = "everything"
+
+    def known(self, corpus: Corpus, places: Any = slice(None)) -> Bools:
+        return np.ones(len(corpus.ids[places]), np.bool_)
+
+
+EVERYTHING: Readers = _Everybody()
 
 BATCH = 500  # rows read at a time while the store's file is held
 TAIL = 64  # documents a process keeps to itself before it writes them to a file
@@ -42,8 +66,9 @@ class Index:
         self._lock = threading.RLock()
         self._state = State()
         self._seen = ""
-        self._shown = self._state
-        self._corpora: dict[str, Corpus] = {}
+        self._shown, self._corpus = self._state, Corpus([])
+        self._spaces: dict[str, Space] = {}
+        self._views = Views()
 
     def catch_up(self, db: Database, progress: Progress | None = None) -> State:
         """Bring the index to the newest event and return it; from nothing this reads every memory once.
@@ -69,25 +94,33 @@ class Index:
                         return self._publish(db, state, vanish)
 
     def encode(
-        self,
-        db: Database,
-        embedder: Embedder,
-        *,
-        among: Callable[[Corpus], Bools] | None = None,
-        limit: int | None = None,
-        progress: Progress | None = None,
+        self, db: Database, embedder: Embedder, *, limit: int | None = None, progress: Progress | None = None
     ) -> int:
         """Give active memories their vectors, newest first, at most `limit`; return how many still have none.
 
-        `among` picks the documents to look at, all by default. Every `ENCODED` vectors are written, so that an
-        interrupted run goes on where it stopped.
+        Every `ENCODED` vectors are written, so that an interrupted run goes on where it stopped.
         """
-        done = 0
+        return self.view(db, EVERYTHING, embedder, limit=limit, progress=progress)[1]
+
+    def view(
+        self,
+        db: Database,
+        readers: Readers,
+        embedder: Embedder | None = None,
+        *,
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[View, int]:
+        """Return what some readers see as of the newest event, and how many active memories of it have no vector.
+
+        With an `embedder` those get theirs first, newest first, at most `limit`.
+        """
+        model_id, done = embedder.model_id if embedder is not None else "", 0
         while True:
-            corpus = self.corpus(self.catch_up(db, progress), embedder.model_id)
-            waiting = _unencoded(corpus, among(corpus) if among else None)
-            if not waiting or (limit is not None and done >= limit):
-                return len(waiting)
+            view = self.seen(self.catch_up(db, progress), readers, model_id)
+            waiting = _unencoded(view) if embedder is not None else []
+            if embedder is None or not waiting or (limit is not None and done >= limit):
+                return view, len(waiting)
             some = waiting[: ENCODED if limit is None else min(ENCODED, limit - done)]
             rows = [item for item in self._documents(db, some, None).values() if item is not None]
             matrix = embedder.encode([item.passage for item in rows])
@@ -96,15 +129,25 @@ class Index:
             if progress is not None:
                 progress("encoding", done, done + len(waiting) - len(some))
 
-    def corpus(self, state: State, model_id: str = "") -> Corpus:
-        """Return the documents of a state with the vectors of one model."""
+    def seen(self, state: State, readers: Readers, model_id: str = "") -> View:
+        """Return what some readers see of a state, with the vectors of one model."""
+        with self._lock:
+            corpus = self.corpus(state)
+            parts = [part.vectors for part in state.vectors if part.vectors.model_id == model_id]
+            space = self._spaces.pop(model_id, None)
+            if space is None or not space.over(corpus):
+                space = Space(corpus, parts)
+            self._spaces = {model_id: space.followed(corpus, parts)}  # one model at a time is in use
+            return self._views.view((readers.key, model_id), corpus, self._spaces[model_id], readers.known)
+
+    def corpus(self, state: State) -> Corpus:
+        """Return the documents of a state."""
         with self._lock:
             if self._shown is not state:
-                self._shown, self._corpora = state, {}
-            if model_id not in self._corpora:
-                rows = [part.vectors for part in state.vectors if part.vectors.model_id == model_id]
-                self._corpora[model_id] = Corpus([(part.segment, part.live) for part in state.parts], rows)
-            return self._corpora[model_id]
+                parts = [(part.segment, part.live) for part in state.parts]
+                self._corpus = following.followed(self._corpus, parts) or Corpus(parts)
+                self._shown = state
+            return self._corpus
 
     def _current(self, r: Reader) -> State:
         """Return the state to go on from: what another process wrote since, nothing if it is of another log."""
@@ -179,9 +222,10 @@ def _of_this_log(r: Reader, state: State) -> bool:
     return state.cursor == 0 or r.events(after=state.cursor, limit=1)[0].prev == state.event_hash
 
 
-def _unencoded(corpus: Corpus, among: Bools | None) -> list[str]:
-    """List the active memories without a vector of their present text, newest first."""
-    waiting = corpus.where("status", lambda status: status == "active") & ~corpus.encoded()
-    if among is not None:
-        waiting &= among
-    return [str(name, "utf-8") for name in corpus.ids[np.flatnonzero(waiting)[::-1]].tolist()]
+def _unencoded(view: View) -> list[str]:
+    """List the active memories of a view without a vector of their present text, newest first."""
+    active = view.corpus.tables["status"].numbers.get("active", -1)
+    waiting = view.known[:-1] & ~view.space.encoded
+    if waiting.any():
+        waiting &= view.corpus.column("status") == active
+    return [view.corpus.id(place) for place in np.flatnonzero(waiting)[::-1].tolist()]

@@ -9,63 +9,77 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from substrate.recall.corpus import View
-from substrate.recall.segment import Bools, Ints
+from substrate.recall.corpus import Places
+from substrate.recall.segment import Bools
+from substrate.recall.view import BESIDE, OWN, View
 
 K1, B = 0.9, 0.4
-OWN = 20  # a document's own words, in twentieths; whole numbers, so that sums are exact in any order
-BEFORE = (14, 7)  # those of the observation just before, and of the one before that
-AFTER = (6, 3)
+COUNTED = 10_000  # holders of a term beside whom others are counted one by one
+Scores = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Matches:
-    """Hold for each document of a view its score (0 or more) and whether its own text holds a term of the query."""
-
-    scores: NDArray[np.float64]
-    own: Bools
-
-
-def bm25(view: View, query: Mapping[str, int]) -> Matches:
-    """Return the matches of a query, given as how often it holds each term.
+class Words:
+    """Hold where the terms of a query stand in a view, and score documents by them.
 
     For a term that counts in df of n documents, idf = ln(1 + (n - df + 0.5) / (df + 0.5)). A document in which it
     counts c and whose length is l against a mean of m gets idf · c · (K1 + 1) / (c + K1 · (1 - B + B · l / m)), times
     how often the query holds the term.
     """
-    scores, own = np.zeros(len(view)), np.zeros(len(view), np.bool_)
-    lengths = _widened(view, np.arange(len(view)), view.lengths)
-    mean = int(lengths.sum()) / max(len(view), 1)
-    for term in sorted(query):
-        docs, counts = view.postings(term)
-        if not len(docs):
-            continue
-        own[docs] = True
-        widened = _widened(view, docs, counts)
-        docs = np.flatnonzero(widened)
-        count = widened[docs] / OWN
-        idf = math.log(1 + (len(view) - len(docs) + 0.5) / (len(docs) + 0.5))
-        weight = query[term] * idf * (K1 + 1)
-        scores[docs] += weight * count / (count + K1 * (1 - B + B * (lengths[docs] / mean)))
-    return Matches(scores, own)
 
+    def __init__(self, view: View, query: Mapping[str, int]) -> None:
+        """Look up the terms of a query, given as how often it holds each."""
+        self.view, self.query = view, query
+        self.postings = {term: view.postings(term) for term in sorted(query)}
+        self._scratch = np.zeros(len(view.known), np.int32)
 
-def _widened(view: View, docs: Ints, values: Ints) -> Ints:
-    """Return for each document of the view the sum of its value and its neighbours', in twentieths.
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """What a term that counts without end would give, for those that some document holds."""
+        return {term: self._weight(term) for term, (places, _) in self.postings.items() if len(places)}
 
-    `values` are those of `docs`, which are distinct; all others have 0.
-    """
-    sums = np.zeros(len(view), np.int64)
-    sums[docs] = OWN * values
-    for step, weights in ((view.after, BEFORE), (view.before, AFTER)):
-        places = docs
-        for weight in weights:
-            places = np.where(places >= 0, step[places], -1)
-            there = places >= 0
-            sums[places[there]] += weight * values[there]  # nobody stands just after, or just before, two others
-    return sums
+    def score(self, places: Places) -> tuple[Scores, Bools]:
+        """Return the score of each of some documents, 0 or more, and whether its own text holds a term."""
+        view = self.view
+        scores, own = np.zeros(len(places)), np.zeros(len(places), np.bool_)
+        if not self.weights:
+            return scores, own
+        around = view.around(places)
+        length = view.lengths(places) / (view.length / max(len(view), 1))
+        norm = K1 * (1 - B + B * length)
+        counts = self._scratch
+        for term, weight in self.weights.items():
+            holders, held = self.postings[term]
+            counts[holders] = held
+            here = counts[places]
+            total = OWN * here
+            for near, share in zip(around, BESIDE, strict=True):
+                total += share * counts[near]
+            counts[holders] = 0
+            own |= here > 0
+            count = total / OWN
+            scores += weight * count / (count + norm)
+        return scores, own
+
+    def _weight(self, term: str) -> float:
+        holders, total = self.postings[term][0], len(self.view)
+        count = self._spread(holders)
+        return self.query[term] * math.log(1 + (total - count + 0.5) / (count + 0.5)) * (K1 + 1)
+
+    def _spread(self, holders: Places) -> int:
+        """Return how many documents hold a term or stand near one that does; of very many the share in the sample."""
+        view, marks = self.view, np.zeros(len(self.view.known), np.bool_)
+        marks[holders] = True
+        if len(holders) > COUNTED and not view.small:
+            there = marks[view.sample]
+            for near in view.around(view.sample):
+                there |= marks[near]
+            return max(len(holders), round(len(view) * float(there.mean())))
+        for near in view.around(holders):
+            marks[near] = True
+        marks[-1] = False
+        return int(np.count_nonzero(marks))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from substrate import limits
 from substrate.errors import Invalid
@@ -11,7 +12,7 @@ from substrate.escape import quote
 from substrate.identifiers import check_limit, check_text, check_time
 from substrate.memory.draft import MEMORY_TYPES
 from substrate.memory.memories import KINDS
-from substrate.recall.corpus import Corpus, View
+from substrate.recall.corpus import Corpus
 from substrate.recall.documents import member, microseconds
 from substrate.recall.segment import Bools
 from substrate.scopes import access, namespaces
@@ -72,28 +73,35 @@ class Readership:
     paths: frozenset[str]
     question: Question
 
-    def known(self, corpus: Corpus) -> Bools:
-        """Tell which documents the caller may read, of the namespace, statuses and times the question is about.
+    @property
+    def key(self) -> Hashable:
+        """Name the documents it is asked of: equal keys pick equal documents of any corpus."""
+        asked = self.question
+        return self.caller, self.paths, asked.namespace, asked.statuses, asked.known_at, asked.as_of
 
-        All statistics are taken over these, whatever kinds and types are wanted as hits.
+    def known(self, corpus: Corpus, places: Any = slice(None)) -> Bools:
+        """Tell which documents, of all or of those at some places, the caller may read and the question is about.
+
+        It is about those of its namespace, statuses and times. All statistics are taken over these, whatever kinds and
+        types are wanted as hits.
         """
-        asked, columns = self.question, corpus.columns
-        known = corpus.where("partition", self._readable)
+        asked = self.question
+        known = corpus.where("partition", self._readable, places)
         if asked.known_at is None:
-            known &= corpus.where("status", lambda status: status in asked.statuses)
+            known &= corpus.where("status", lambda status: status in asked.statuses, places)
         else:
             moment = microseconds(asked.known_at)
-            known &= (columns["created"] <= moment) & (moment < columns["ended"])
+            known &= (corpus.column("created")[places] <= moment) & (moment < corpus.column("ended")[places])
         if asked.as_of is not None:
             moment = microseconds(asked.as_of)
-            known &= (columns["valid_from"] <= moment) & (moment < columns["valid_until"])
+            known &= (corpus.column("valid_from")[places] <= moment) & (moment < corpus.column("valid_until")[places])
         return known
 
-    def wanted(self, view: View) -> Bools:
-        """Tell which documents of a view may be hits."""
+    def wanted(self, corpus: Corpus, places: Any) -> Bools:
+        """Tell which documents at some places may be hits."""
         asked = self.question
-        return view.where("kind", lambda kind: not asked.kinds or kind in asked.kinds) & view.where(
-            "type", lambda type_: not asked.types or type_ in asked.types
+        return corpus.where("kind", lambda kind: not asked.kinds or kind in asked.kinds, places) & corpus.where(
+            "type", lambda type_: not asked.types or type_ in asked.types, places
         )
 
     def _readable(self, partition: str) -> bool:

@@ -8,24 +8,16 @@ Source: DESIGN §6; docs/spec/requirements.md S3-12, S4-9, S4-57; docs/concepts/
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Sequence
-from datetime import date
-
-import numpy as np
+from collections.abc import Collection, Mapping, Sequence
 
 from substrate import limits
-from substrate.recall import embedding, fusion, index, links, moments
-from substrate.recall.answer import Arm, Hit, Recall, fitted
-from substrate.recall.corpus import Corpus, View
+from substrate.recall import embedding, index
+from substrate.recall.answer import Arm, Recall, fitted
 from substrate.recall.embedding import Embedder
 from substrate.recall.index import Progress
-from substrate.recall.lexical import bm25
-from substrate.recall.names import named
 from substrate.recall.question import ARMS, Question, Readership, readership
 from substrate.recall.rerank import RERANKED, Reranker, reranked
-from substrate.recall.segment import Bools
-from substrate.recall.words import terms
+from substrate.recall.search import NOT_ASKED, Search
 from substrate.scopes import access
 from substrate.scopes.caller import Caller
 from substrate.store.database import Database
@@ -85,145 +77,35 @@ def recall(
     with db.read() as r:
         readers = readership(r, caller, question)
     encoder, fared = _encoder(question, embedder)
-    corpus, missing = _corpus(db, readers, encoder, progress)
-    view = View(corpus, readers.known(corpus))
-    search = _Search(readers, view)
+    view, missing = index.of(db).view(db, readers, encoder, limit=ENCODE_NOW, progress=progress)
+    search = Search(readers, view)
     fared["lexical"] = search.by_words()
     if encoder is not None:
-        fared["vector"] = search.by_meaning(encoder, missing)
+        fared["vector"] = search.by_meaning(encoder.encode([query])[0], missing)
     fared["time"] = search.by_time(db.clock())
+    many = max(int(readers.question.max_hits or 0), RERANKED if reranker else 0)
     with db.read() as r:
         fared["entity"] = search.by_name(r)
-        search.fuse()
+        search.fuse(many)
         fared["graph"] = search.by_links(r, db.clock())
-        numbers = {view.id(number): number for number in search.best(RERANKED if reranker else 0)}
-        shown = [row for row in _rows(r, list(numbers)) if _still(row, readers)]
+        shown = [row for row in _rows(r, search.best(many)) if _still(row, readers)]
+    given: Mapping[str, float] = {}
     if reranker is not None and not search.only_named:
         shown, given = reranked(reranker, query, shown)
-        search.found["rerank"] = np.zeros(len(view))
-        for name, score in given.items():
-            search.found["rerank"][numbers[name]] = score
     shown = shown[: readers.question.max_hits]
     texts = fitted(shown, int(readers.question.chars or 0))
-    hits = tuple(search.hit(numbers[row.id], row, text) for row, text in zip(shown, texts, strict=False))
+    hits = tuple(search.hit(row, text, given) for row, text in zip(shown, texts, strict=False))
     return Recall(hits, {name: fared[name] for name in ARMS}, len(shown) - len(hits))
-
-
-class _Search:
-    """Gather what the arms find over one view, and rank it."""
-
-    def __init__(self, readers: Readership, view: View) -> None:
-        self.readers, self.question, self.view = readers, readers.question, view
-        self.found: dict[str, fusion.Scores] = {}
-        self.full: dict[str, fusion.Scores] = {}
-        self.scores = np.zeros(len(view))
-        self.evidence = np.zeros(len(view), np.bool_)
-        self.about = np.zeros(len(view), np.bool_)
-        self.recent: fusion.Scores = np.zeros(len(view))
-        self.only_named = False
-
-    def by_words(self) -> Arm:
-        """Score by the words of the query; evidence is a word in the document itself."""
-        query = Counter(terms(self.question.query, query=True))
-        if "lexical" not in self.question.arms:
-            return _not_asked()
-        if not query:
-            return Arm(False, "the query holds no word to look for")
-        matches = bm25(self.view, query)
-        self.full["lexical"] = matches.scores
-        self._keep("lexical", np.where(matches.own, matches.scores, 0.0), matches.own)
-        return Arm(True)
-
-    def by_meaning(self, encoder: Embedder, missing: int) -> Arm:
-        """Score by the cosine with the query; evidence is one of at least `min_score`."""
-        cosines = self.view.similarities(encoder.encode([self.question.query])[0])
-        self.full["vector"] = fusion.beside(cosines, self.view.before, self.view.after)
-        near = np.nan_to_num(cosines, nan=-1.0) >= self.question.min_score
-        self._keep("vector", np.where(near, cosines, 0.0), near)
-        return Arm(True, f"{missing:,} of {len(self.view):,} memories have no vector yet" if missing else None)
-
-    def by_time(self, now: str) -> Arm:
-        """Score by the times the query names and by age, as seen when it is asked: `as_of`, `known_at` or `now`.
-
-        Evidence is to be in a named time, if it has a beginning and an end.
-        """
-        if "time" not in self.question.arms:
-            return _not_asked()
-        today = date.fromisoformat((self.question.as_of or self.question.known_at or now)[:10])
-        self.recent = moments.recent(self.view, today)
-        scores, bounded = moments.named(self.view, self.question.query, today)
-        self.full["lexical"] = self.full.get("lexical", 0.0) + scores
-        self._keep("time", scores, bounded)
-        return Arm(True) if scores.any() else Arm(True, "the query names no time that holds a memory")
-
-    def by_name(self, r: Reader) -> Arm:
-        """Find the documents about, or said by, an entity the query names; by itself that is no evidence."""
-        if "entity" not in self.question.arms:
-            return _not_asked()
-        paths = {path.partition("#")[0] for path in self.readers.paths}
-        labels, self.only_named = named(r, self.view, self.question.query, paths)
-        self.about = self.view.where("entity", lambda label: label in labels)
-        self.found["entity"] = self.about.astype(np.float64)
-        return Arm(True) if labels else Arm(True, "the query names no entity that is known")
-
-    def fuse(self) -> None:
-        """Make one score of what was found so far."""
-        lexical, vector = self.full.get("lexical"), self.full.get("vector")
-        self.scores = fusion.fused(lexical, vector, self.about, self.view.episodes, self.recent)
-        self.evidence |= self._named("persona") & self.only_named
-
-    def by_links(self, r: Reader, now: str) -> Arm:
-        """Raise what is linked with the best so far; evidence is such a link."""
-        if "graph" not in self.question.arms:
-            return _not_asked()
-        best = fusion.ranked(self.scores, self.evidence)[: links.SEEDS]
-        seeds = {number: max(float(self.scores[number]), links.LEAST) for number in best}
-        reached = links.reach(r, self.view, seeds, now)
-        scores = np.zeros(len(self.view))
-        scores[list(reached)] = list(reached.values())
-        self._keep("graph", scores, scores > 0)
-        self.scores = self.scores + fusion.GRAPH * scores
-        return Arm(True) if best else Arm(False, "no memory was found to start from")
-
-    def best(self, least: int) -> list[int]:
-        """Return the best hits, at most `max_hits`, or `least` if that is more; personas of named entities first."""
-        many = max(int(self.question.max_hits or 0), least)
-        personas, reflections = self._named("persona"), self._named("reflection")
-        self.scores = fusion.personas_first(self.scores, personas, reflections, self.evidence, self.only_named)
-        return fusion.ranked(self.scores, self.evidence & self.readers.wanted(self.view))[:many]
-
-    def hit(self, number: int, row: MemoryRow, text: str) -> Hit:
-        """Return the hit a document is, with what each arm that found it gave."""
-        arms = {name: float(scores[number]) for name, scores in self.found.items() if scores[number]}
-        return Hit(row, float(self.scores[number]), arms, text)
-
-    def _named(self, kind: str) -> Bools:
-        return self.about & self.view.where("kind", lambda label: label == kind)
-
-    def _keep(self, arm: str, scores: fusion.Scores, evidence: Bools) -> None:
-        self.found[arm] = scores
-        self.evidence |= evidence
 
 
 def _encoder(question: Question, embedder: Embedder | None) -> tuple[Embedder | None, dict[str, Arm]]:
     """Return the encoder to use, or none and why the vector arm does not run."""
     if "vector" not in question.arms:
-        return None, {"vector": _not_asked()}
+        return None, {"vector": NOT_ASKED}
     if embedder is not None:
         return embedder, {}
     possible, why_not = embedding.available()
     return (embedding.load(), {}) if possible else (None, {"vector": Arm(False, why_not)})
-
-
-def _corpus(
-    db: Database, readers: Readership, encoder: Embedder | None, progress: Progress | None
-) -> tuple[Corpus, int]:
-    """Return the documents as of the newest event, and how many of those looked at have no vector yet."""
-    follower = index.of(db)
-    if encoder is None:
-        return follower.corpus(follower.catch_up(db, progress)), 0
-    missing = follower.encode(db, encoder, among=readers.known, limit=ENCODE_NOW, progress=progress)
-    return follower.corpus(follower.catch_up(db, progress), encoder.model_id), missing
 
 
 def _rows(r: Reader, names: Sequence[str]) -> list[MemoryRow]:
@@ -241,7 +123,3 @@ def _still(row: MemoryRow, readers: Readership) -> bool:
     question = readers.question
     fits = row.status in question.statuses if question.known_at is None else row.status != "deleted"
     return fits and access.visible(row, readers.caller, readers.paths)
-
-
-def _not_asked() -> Arm:
-    return Arm(False, "not asked for")

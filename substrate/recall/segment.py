@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from substrate.recall.documents import LABELS, TIMES, Document
+from substrate.recall.ids import found, ordered
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Arrays = dict[str, NDArray[Any]]
-_EMPTY: Ints = np.zeros(0, np.int64)
+Numbers = NDArray[np.int32]
+_EMPTY: Numbers = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -33,20 +36,29 @@ class Segment:
     def __len__(self) -> int:
         return len(self.arrays["ids"])
 
+    @cached_property
+    def order(self) -> Ints:
+        """The slots in order of their ids."""
+        return ordered(self.arrays["ids"])
+
+    def slots(self, ids: NDArray[np.bytes_]) -> Ints:
+        """Return the slots of those of these documents that are here, ascending."""
+        slots = found(self.arrays["ids"], self.order, ids)
+        return np.sort(slots[slots >= 0])
+
     def id(self, slot: int) -> str:
         """Return the id of the document in a slot."""
         return str(self.arrays["ids"][slot], "utf-8")
 
-    def postings(self, term: str) -> tuple[Ints, Ints]:
-        """Return the slots of the documents that hold a term, ascending, and how often each does."""
+    def postings(self, term: str) -> tuple[Numbers, Numbers]:
+        """Return the slots of the documents that hold a term, ascending, and how often each does; not copied."""
         wanted, low, high = term.encode(), 0, len(self.arrays["vocabulary_ends"])
         while low < high:
             middle = (low + high) // 2
             found = self._term(middle)
             if found == wanted:
                 start, end = _span(self.arrays["posting_ends"], middle)
-                docs, counts = self.arrays["docs"][start:end], self.arrays["counts"][start:end]
-                return docs.astype(np.int64), counts.astype(np.int64)
+                return self.arrays["docs"][start:end], self.arrays["counts"][start:end]
             low, high = (middle + 1, high) if found < wanted else (low, middle)
         return _EMPTY, _EMPTY
 
@@ -87,10 +99,11 @@ def build(documents: Sequence[Document]) -> Segment:
     docs = [slot for name in names for slot in postings[name][0]]
     counts = [count for name in names for count in postings[name][1]]
     sizes = [len(postings[name][0]) for name in names]
-    return Segment({**arrays, **_index(names, np.array(docs, np.int32), np.array(counts, np.int32), sizes)}, tables)
+    return Segment({**arrays, **indexed(names, np.array(docs, np.int32), np.array(counts, np.int32), sizes)}, tables)
 
 
-def _index(names: Sequence[bytes], docs: NDArray[np.int32], counts: NDArray[np.int32], sizes: Any) -> Arrays:
+def indexed(names: Sequence[bytes], docs: NDArray[np.int32], counts: NDArray[np.int32], sizes: Any) -> Arrays:
+    """Return the arrays of sorted terms and their postings, of which `sizes` belong to each."""
     return {
         "vocabulary": np.frombuffer(b"".join(names), np.uint8),
         "vocabulary_ends": np.cumsum([len(name) for name in names], dtype=np.int64),
@@ -151,4 +164,4 @@ def _combine_postings(parts: Sequence[tuple[Segment, Bools]], kept: Sequence[Int
     order = np.lexsort((docs, terms))
     sizes = np.bincount(terms, minlength=len(union))
     used = np.flatnonzero(sizes)
-    return _index([union[n] for n in used], docs[order].astype(np.int32), counts[order].astype(np.int32), sizes[used])
+    return indexed([union[n] for n in used], docs[order].astype(np.int32), counts[order].astype(np.int32), sizes[used])

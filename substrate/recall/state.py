@@ -60,7 +60,7 @@ def advance(state: State, documents: Mapping[str, Document | None], cursor: int,
     names = np.array([name.encode() for name in documents], dtype=np.bytes_)
     parts, erased = [], False
     for part in state.parts:
-        touched = np.flatnonzero(np.isin(part.segment.arrays["ids"], names))
+        touched = part.segment.slots(names)
         if not len(touched):
             parts.append(part)
             continue
@@ -76,13 +76,13 @@ def advance(state: State, documents: Mapping[str, Document | None], cursor: int,
         parts.append(_whole(segment.build(fresh)))
     encoded, dropped = _without(state.vectors, {n: d.digest if d else b"" for n, d in documents.items()})
     kept = tuple(part for part in parts if len(part.segment))
-    moved = replace(state, cursor=cursor, event_hash=event_hash, parts=_tail_joined(kept), vectors=encoded)
+    moved = replace(state, cursor=cursor, event_hash=event_hash, parts=_tail_joined(kept, PARTS), vectors=encoded)
     return moved, erased or dropped
 
 
 def compacted(state: State) -> State:
     """Return the state with at most PARTS parts of each kind."""
-    parts, encoded = state.parts, state.vectors
+    parts, encoded = _tail_joined(state.parts, 1), state.vectors
     start = _merge_from([len(part.segment) for part in parts])
     if start < len(parts):
         joined = segment.combine([(part.segment, part.live) for part in parts[start:]])
@@ -104,10 +104,10 @@ def _merge_from(sizes: Sequence[int]) -> int:
     return next((n for n in range(len(sizes) - 1) if sizes[n] <= sum(sizes[n + 1 :])), len(sizes) - 2)
 
 
-def _tail_joined(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Return the parts with those behind the last that is in a file made one."""
+def _tail_joined(parts: Sequence[Part], most: int) -> tuple[Part, ...]:
+    """Return the parts with those behind the last that is in a file made one, where they are more than so many."""
     start = max((n + 1 for n, part in enumerate(parts) if part.file), default=0)
-    if len(parts) - start < 2:
+    if len(parts) - start <= most:
         return tuple(parts)
     joined = segment.combine([(part.segment, part.live) for part in parts[start:]])
     return (*parts[:start], _whole(joined))
@@ -119,7 +119,8 @@ def digests(state: State, names: Sequence[str]) -> dict[str, bytes]:
     return {
         part.segment.id(slot): part.segment.arrays["digests"][slot].tobytes()
         for part in state.parts
-        for slot in np.flatnonzero(np.isin(part.segment.arrays["ids"], wanted) & part.live).tolist()
+        for slot in part.segment.slots(wanted).tolist()
+        if part.live[slot]
     }
 
 
@@ -145,7 +146,7 @@ def _without(parts: Sequence[VectorPart], digests: Mapping[str, bytes]) -> tuple
     names, kept, dropped = np.array([name.encode() for name in digests], dtype=np.bytes_), [], False
     for part in parts:
         keep = np.ones(len(part.vectors), np.bool_)
-        for slot in np.flatnonzero(np.isin(part.vectors.ids, names)):
+        for slot in part.vectors.rows(names):
             name = str(part.vectors.ids[slot], "utf-8")
             keep[slot] = digests[name] == part.vectors.digests[slot].tobytes()
         if keep.all():

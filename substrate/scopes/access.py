@@ -111,7 +111,7 @@ def readable(r: Reader, caller: Caller) -> frozenset[str]:
     key, head = (r.store_id, caller), r.head
     sequence, event_hash, found = _answers.get(key, (0, "", frozenset()))
     if event_hash != head.event_hash:
-        if not (event_hash and _same_since(r, sequence, event_hash)):
+        if not (event_hash and untouched(r, sequence, event_hash, _LOOKED_AT)):
             found = _readable(r, caller)
         if len(_answers) >= _ANSWERS:
             _answers.clear()
@@ -119,12 +119,12 @@ def readable(r: Reader, caller: Caller) -> frozenset[str]:
     return found
 
 
-def _same_since(r: Reader, sequence: int, event_hash: str) -> bool:
-    """Tell whether no event after this one changed a row that access looks at. A long way back counts as changed."""
+def untouched(r: Reader, sequence: int, event_hash: str, tables: Collection[str]) -> bool:
+    """Tell whether no event after this one changed a row of these tables. A long way back counts as changed."""
     if r.head.sequence - sequence > _ANSWERS:
         return False
     events = r.events(after=sequence)
-    touched = any(commit[0] in _LOOKED_AT for event in events for commit in event.commits)
+    touched = any(commit[0] in tables for event in events for commit in event.commits)
     return bool(events) and events[0].prev == event_hash and not touched
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 from hypothesis import strategies as st
@@ -13,7 +14,10 @@ from substrate.recall import segment
 from substrate.recall.corpus import Corpus
 from substrate.recall.documents import Document, document
 from substrate.recall.segment import Segment
+from substrate.recall.space import Space
+from substrate.recall.state import VectorPart
 from substrate.recall.vectors import Vectors, build
+from substrate.recall.view import View
 from substrate.store.model import MemoryRow
 from tests.recall.encoder import WordVectors
 
@@ -56,8 +60,14 @@ def vectors(items: Sequence[Document]) -> Vectors:
     return build(encoder.model_id, [item.id for item in items], [item.digest for item in items], rows)
 
 
-def corpus(parts: Sequence[Segment], encoded: Sequence[Vectors] = ()) -> Corpus:
-    return Corpus([(part, np.ones(len(part), np.bool_)) for part in parts], encoded)
+def corpus(parts: Sequence[Segment]) -> Corpus:
+    return Corpus([(part, np.ones(len(part), np.bool_)) for part in parts])
+
+
+def whole(parts: Sequence[Segment], encoded: Sequence[Vectors] = ()) -> View:
+    """Return a view of every document of some segments."""
+    shown = corpus(parts)
+    return View(shown, Space(shown, encoded), np.ones(len(shown), np.bool_))
 
 
 texts = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=8).map(" ".join)
@@ -77,6 +87,21 @@ def rows(draw: st.DrawFn, namespaces: Sequence[str] = ("global",), most: int = 1
             by_session=draw(st.sampled_from((None, "ses-1"))),
         )
         for number in range(count)
+    ]
+
+
+def drawn(chance: Random, namespaces: Sequence[str], most: int) -> list[MemoryRow]:
+    """Draw what `rows` draws, with less ado: for the many examples of a promise that must hold exactly."""
+    return [
+        row(
+            number + 1,
+            " ".join(chance.choices(VOCABULARY, k=chance.randint(1, 6))),
+            namespace=chance.choice(namespaces),
+            memory_kind=chance.choice(("observation", "observation", "observation", "reflection")),
+            valid_from=chance.choice((None, "2023-05-08T13:56:00.000000Z", "2023-06-01T00:00:00.000000Z")),
+            by_session=chance.choice((None, "ses-1")),
+        )
+        for number in range(chance.randint(0, most))
     ]
 
 
@@ -131,3 +156,8 @@ class Oracle:
                     norm = 0.9 * (0.6 + 0.4 * lengths[n] / (sum(lengths) / total))
                     found[n] += times * idf * count * 1.9 / (count + norm)
         return found
+
+
+def kept(items: Sequence[Document]) -> tuple[VectorPart, ...]:
+    """Return the vectors of some documents as a state keeps them; nothing for none."""
+    return (VectorPart(vectors(items)),) if items else ()

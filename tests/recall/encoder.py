@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,5 +29,10 @@ class WordVectors:
         return rows
 
     def _direction(self, word: str) -> Floats:
-        seed = int.from_bytes(hashlib.blake2b(f"{self.model_id} {word}".encode(), digest_size=8).digest())
-        return np.random.default_rng(seed).standard_normal(self.dimension).astype(np.float32)
+        return _direction(self.model_id, self.dimension, word)
+
+
+@lru_cache
+def _direction(model_id: str, dimension: int, word: str) -> Floats:
+    seed = int.from_bytes(hashlib.blake2b(f"{model_id} {word}".encode(), digest_size=8).digest())
+    return np.random.default_rng(seed).standard_normal(dimension).astype(np.float32)

@@ -219,8 +219,8 @@ def test_another_model_replaces_the_vectors_and_is_never_mixed_with_them(house: 
     assert follower.encode(house.db, second, limit=4) == 2 * PARTS - 4
     state = follower.catch_up(house.db)
     assert {part.vectors.model_id for part in state.vectors} == {"words/2"}
-    assert follower.corpus(state, "words/1").encoded().sum() == 0
-    assert follower.corpus(state, "words/2").encoded().sum() == 4
+    assert follower.seen(state, index.EVERYTHING, "words/1").space.encoded.sum() == 0
+    assert follower.seen(state, index.EVERYTHING, "words/2").space.encoded.sum() == 4
     found = recall(house.db, house.ann, "heron", arms=("vector",), embedder=second, min_score=-1, max_hits=100)
     assert len(found.hits) == 2 * PARTS
 

@@ -1,7 +1,9 @@
 """Scores are what the formulas say, in any layout of segments, and nothing hidden shifts them."""
 
 from collections import Counter
+from dataclasses import fields
 from datetime import date
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,13 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from substrate.recall import fusion, moments, vectors
-from substrate.recall.corpus import Corpus, View
-from substrate.recall.lexical import bm25
+from substrate.recall.candidates import Asked, likely
+from substrate.recall.fusion import Scores
+from substrate.recall.lexical import Words
+from substrate.recall.search import tabled
 from substrate.recall.segment import Bools
+from substrate.recall.space import Space
+from substrate.recall.view import View
 from substrate.recall.words import terms
 from substrate.store.model import MemoryRow
 from tests.recall import corpora
-from tests.recall.corpora import Oracle, corpus, cut, documents, row
+from tests.recall.corpora import Oracle, corpus, cut, documents, row, whole
 from tests.recall.encoder import WordVectors
 
 TODAY = date(2024, 3, 1)
@@ -23,29 +29,32 @@ queries = corpora.texts.map(lambda text: Counter(terms(text, query=True)))
 places = st.lists(st.integers(0, 20), max_size=4)
 
 
-def whole(shown: Corpus) -> View:
-    return View(shown, np.ones(len(shown), np.bool_))
+def lexical(view: View, query: Counter[str]) -> tuple[Scores, Bools]:
+    return Words(view, query).score(view.places)
 
 
-def ranked(view: View, query: Counter[str], text: str) -> list[tuple[str, float, float, float, float]]:
-    """Return id, lexical score, cosine, fused score and standing of every document of a view."""
-    lexical = bm25(view, query).scores
-    cosines = fusion.beside(view.similarities(WordVectors().encode([text])[0]), view.before, view.after)
-    about = view.where("entity", lambda label: label != "")
-    times, _ = moments.named(view, f"last year, in May 2023, before the {text}", TODAY)
-    scores = fusion.fused(lexical + times, cosines, about, view.episodes, moments.recent(view, TODAY))
-    order = fusion.ranked(scores, np.ones(len(view), np.bool_))
-    standing = fusion.standing(scores, view.episodes)
-    return [(view.id(n), lexical[n], cosines[n], scores[n], standing[n]) for n in order]
+def ranked(view: View, query: Counter[str], text: str) -> list[tuple[str, ...]]:
+    """Return id and everything the arms give of every document of a view, best first."""
+    times = moments.named(view, f"last year, in May 2023, before the {text}", TODAY, partial(likely, view))
+    labels = [number for number, label in enumerate(view.corpus.tables["entity"].texts) if label]
+    asked = Asked(Words(view, query), WordVectors().encode([text])[0], times, labels, TODAY)
+    table = tabled(view, asked, view.places, 0.3)
+    scores = fusion.fused(
+        table.words + table.times, table.nearness, table.about, table.episodes, table.recent, table.drawn
+    )
+    columns = [field.name for field in fields(table) if field.name not in ("places", "episodes")]
+    return [
+        (view.corpus.id(int(table.places[at])), *(repr(getattr(table, name)[at]) for name in columns), repr(scores[at]))
+        for at in fusion.ranked(scores, np.ones(len(table), np.bool_))
+    ]
 
 
 @given(rows=corpora.rows(("global", "team/alpha")), query=queries, places=places)
 def test_bm25_is_what_the_formula_says(rows: list[MemoryRow], query: Counter[str], places: list[int]) -> None:
     items = documents(rows)
-    found = bm25(whole(corpus(cut(items, places))), query)
-    expected = Oracle(items).scores(query)
-    assert found.scores.tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    assert found.own.tolist() == [any(term in item.terms for term in query) for item in items]
+    scores, own = lexical(whole(cut(items, places)), query)
+    assert scores.tolist() == pytest.approx(Oracle(items).scores(query), rel=1e-12, abs=1e-12)
+    assert own.tolist() == [any(term in item.terms for term in query) for item in items]
 
 
 @given(rows=corpora.rows(), query=queries, places=places, others=places, text=corpora.texts)
@@ -54,8 +63,8 @@ def test_the_layout_of_segments_does_not_matter(
 ) -> None:
     items = documents(rows)
     encoded = [corpora.vectors(items)]
-    one, other = corpus(cut(items, places), encoded), corpus(cut(items, others), encoded)
-    assert repr(ranked(whole(one), query, text)) == repr(ranked(whole(other), query, text))
+    one, other = whole(cut(items, places), encoded), whole(cut(items, others), encoded)
+    assert ranked(one, query, text) == ranked(other, query, text)
 
 
 @given(rows=corpora.rows(("global", "agents/rook")), query=queries, places=places, others=places, text=corpora.texts)
@@ -63,10 +72,10 @@ def test_hidden_rows_neither_appear_nor_shift_a_score(
     rows: list[MemoryRow], query: Counter[str], places: list[int], others: list[int], text: str
 ) -> None:
     items, seen = documents(rows), documents([item for item in rows if item.namespace == "global"])
-    everything = corpus(cut(items, places), [corpora.vectors(items)])
-    visible = corpus(cut(seen, others), [corpora.vectors(seen)])
-    view = View(everything, everything.where("partition", lambda name: "rook" not in name))
-    assert repr(ranked(view, query, text)) == repr(ranked(whole(visible), query, text))
+    everything = corpus(cut(items, places))
+    readable = everything.where("partition", lambda name: "rook" not in name)
+    view = View(everything, Space(everything, [corpora.vectors(items)]), readable)
+    assert ranked(view, query, text) == ranked(whole(cut(seen, others), [corpora.vectors(seen)]), query, text)
 
 
 def test_a_score_does_not_depend_on_how_many_rows_stand_beside() -> None:
@@ -77,10 +86,14 @@ def test_a_score_does_not_depend_on_how_many_rows_stand_beside() -> None:
         assert (vectors.cosines(np.ascontiguousarray(matrix[-size:]), query) == found[-size:]).all()
 
 
+def cosines(view: View, text: str) -> Scores:
+    return view.space.cosines(WordVectors().encode([text])[0], view.places)
+
+
 def test_a_document_without_a_vector_has_no_cosine_and_stands_at_the_mean() -> None:
     items = documents([row(1, "apple"), row(2, "pear")])
-    view = whole(corpus(cut(items, []), [corpora.vectors(items[:1])]))
-    assert np.isnan(view.similarities(WordVectors().encode(["apple"])[0])).tolist() == [False, True]
+    view = whole(cut(items, []), [corpora.vectors(items[:1])])
+    assert np.isnan(cosines(view, "apple")).tolist() == [False, True]
     assert fusion.standardised(np.array([1.0, 3.0, np.nan])).tolist() == [-1.0, 1.0, 0.0]
     assert fusion.standardised(np.array([2.0, 2.0])).tolist() == [0.0, 0.0]
     assert fusion.standardised(np.array([np.nan])).tolist() == [0.0]
@@ -88,18 +101,17 @@ def test_a_document_without_a_vector_has_no_cosine_and_stands_at_the_mean() -> N
 
 def test_a_vector_of_an_older_wording_counts_for_nothing() -> None:
     old, new = documents([row(1, "apple"), row(1, "apple pie")])
-    shown = corpus(cut([new], []), [corpora.vectors([old])])
-    assert not shown.encoded().any()
-    assert np.isnan(whole(shown).similarities(WordVectors().encode(["apple"])[0])).all()
+    view = whole(cut([new], []), [corpora.vectors([old])])
+    assert not view.space.encoded.any()
+    assert np.isnan(cosines(view, "apple")).all()
 
 
 def test_of_equal_scores_the_newer_comes_first_then_the_smaller_id() -> None:
     rows = [row(2, "fig", id="mem-c"), row(2, "fig", id="mem-a"), row(1, "fig", id="mem-b"), row(3, "fig", id="mem-d")]
-    view = whole(corpus(cut(documents(rows), [1])))
+    view = whole(cut(documents(rows), [1]))
     order = fusion.ranked(np.zeros(4), np.ones(4, np.bool_))
-    assert [view.id(number) for number in order] == ["mem-d", "mem-a", "mem-c", "mem-b"]
-    assert view.number("mem-a") is not None
-    assert view.number("mem-x") is None
+    assert [view.corpus.id(number) for number in order] == ["mem-d", "mem-a", "mem-c", "mem-b"]
+    assert view.find(["mem-a", "mem-x", "mem-longer-than-any"]).tolist() == [2, -1, -1]
 
 
 def test_neighbours_are_of_one_conversation() -> None:
@@ -113,10 +125,11 @@ def test_neighbours_are_of_one_conversation() -> None:
         row(6, "f", valid_from="2023-05-08T14:04:00.000000Z", by_session="ses-1"),
         row(7, "g", valid_from="2023-05-08T14:04:00.000000Z", by_session="ses-1", applies_to=("agt-1",)),
     ]
-    view = whole(corpus(cut(documents(rows), [])))
-    assert view.before.tolist() == [-1, 0, -1, 1, -1, -1, -1]
-    assert view.after.tolist() == [1, 3, -1, -1, -1, -1, -1]
-    assert view.episodes.tolist() == [0, 0, 2, 0, 4, 5, 6]
+    shown = corpus(cut(documents(rows), []))
+    assert shown.column("before").tolist() == [-1, 0, -1, 1, -1, -1, -1]
+    assert shown.after.tolist() == [1, 3, -1, -1, -1, -1, -1]
+    assert shown.column("episode").tolist() == [0, 0, 2, 0, 4, 5, 6]
+    assert shown.column("position").tolist() == [0, 1, 0, 2, 0, 0, 0]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(-5, 5)), max_size=12))
