@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator.actions.personas import Progress
+from curator.actions.personas import Progress, embedder
 from substrate.actions.registry import Json, action
 from substrate.home import Memory
 
 if TYPE_CHECKING:
-    from curator.persona.similarity import Embed
     from curator.shift import Shift
     from substrate.recall.embedding import Embedder
 
@@ -67,12 +66,11 @@ def work(memory: Memory, *, now: bool = False, progress: Progress | None = None,
     """Tick with the embedding model where it is installed; ``taken`` is a shift that was handed over."""
     from curator import worker
 
-    encoder = _encoder()
-    embed: Embed | None = encoder.encode if encoder is not None else None
-    return worker.tick(memory, now=now, embed=embed, encoder=encoder, progress=progress, taken=taken)
+    encoder = _encoder(memory.config.search.model)
+    return worker.tick(memory, now=now, embed=embedder(), encoder=encoder, progress=progress, taken=taken)
 
 
-def _encoder() -> Embedder | None:
+def _encoder(model: str) -> Embedder | None:
     from substrate.recall import embedding
 
-    return embedding.load() if embedding.available()[0] else None
+    return embedding.Deferred(model) if embedding.available(model)[0] else None

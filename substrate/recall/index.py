@@ -12,13 +12,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from substrate import config
 from substrate.errors import Unavailable
 from substrate.recall import folder
 from substrate.recall.corpus import Corpus
 from substrate.recall.documents import Document, document
 from substrate.recall.embedding import Embedder, Floats
 from substrate.recall.segment import Bools
-from substrate.recall.state import State, advance, compacted, digests, with_vectors
+from substrate.recall.state import State, advance, compacted, digests, having, serves, settled, with_vectors
 from substrate.store.database import Database
 from substrate.store.model import MemoryRow
 from substrate.store.transaction import Reader
@@ -73,28 +74,42 @@ class Index:
         db: Database,
         embedder: Embedder,
         *,
-        among: Callable[[Corpus], Bools] | None = None,
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> int:
         """Give active memories their vectors, newest first, at most `limit`; return how many still have none.
 
-        `among` picks the documents to look at, all by default. Every `ENCODED` vectors are written, so that an
-        interrupted run goes on where it stopped.
+        Every `ENCODED` vectors are written, so that an interrupted run goes on where it stopped. When none is left, and
+        the home asks for this model, it serves from then on, and vectors of another are removed. Raises Unavailable
+        for an index that holds what the store does not.
         """
         done = 0
         while True:
-            corpus = self.corpus(self.catch_up(db, progress), embedder.model_id)
-            waiting = _unencoded(corpus, among(corpus) if among else None)
+            state = self.catch_up(db, progress)
+            corpus = self.corpus(state, embedder.model_id)
+            waiting = _names(corpus, unencoded(corpus))
+            if not waiting:
+                self._settle(db, embedder)
             if not waiting or (limit is not None and done >= limit):
                 return len(waiting)
             some = waiting[: ENCODED if limit is None else min(ENCODED, limit - done)]
             rows = [item for item in self._documents(db, some, None).values() if item is not None]
+            if not rows and self.catch_up(db) is state:
+                raise Unavailable(
+                    f"{some[0]} is in the recall index and not in the store",
+                    hint="`ai-memory reindex --anew` builds the index again",
+                )
             matrix = embedder.encode([item.passage for item in rows])
             self._add_vectors(db, embedder.model_id, rows, matrix)
             done += len(some)
             if progress is not None:
                 progress("encoding", done, done + len(waiting) - len(some))
+
+    def lags(self, db: Database, embedder: Embedder) -> bool:
+        """Tell whether `encode` has something to do: a vector is missing, or the model's are whole and not yet used."""
+        state = self.catch_up(db)
+        whole = not unencoded(self.corpus(state, embedder.model_id)).any()
+        return not (whole and serves(state, embedder.source, embedder.model_id))
 
     def corpus(self, state: State, model_id: str = "") -> Corpus:
         """Return the documents of a state with the vectors of one model."""
@@ -131,11 +146,20 @@ class Index:
         """Write vectors of texts that are still what they were when they were read; the rest is encoded again."""
         with self._lock, db.read() as r:
             state = self._current(r)
-            held = digests(state, [row.id for row in rows])
-            pairs = zip(rows, matrix, strict=True)
+            names = [row.id for row in rows]
+            held, done = digests(state, names), having(state, model_id, names)
+            pairs = ((row, vector) for row, vector in zip(rows, matrix, strict=True) if done.get(row.id) != row.digest)
             found = {row.id: (row.digest, vector) for row, vector in pairs if held.get(row.id) == row.digest}
             if found:
                 self._publish(db, with_vectors(state, model_id, found), vanish=False)
+
+    def _settle(self, db: Database, embedder: Embedder) -> None:
+        """Let a model serve whose vectors are whole, unless the home asks for another one by now."""
+        with self._lock, db.read() as r:
+            state = self._current(r)
+            source, name = embedder.source, embedder.model_id
+            if not serves(state, source, name) and config.read(db.home).search.model == source:
+                self._publish(db, settled(state, source, name), vanish=False)
 
     def _publish(self, db: Database, state: State, vanish: bool) -> State:
         """Write the state; where that fails keep it in memory, and leave no file behind that holds text to vanish."""
@@ -179,9 +203,11 @@ def _of_this_log(r: Reader, state: State) -> bool:
     return state.cursor == 0 or r.events(after=state.cursor, limit=1)[0].prev == state.event_hash
 
 
-def _unencoded(corpus: Corpus, among: Bools | None) -> list[str]:
-    """List the active memories without a vector of their present text, newest first."""
-    waiting = corpus.where("status", lambda status: status == "active") & ~corpus.encoded()
-    if among is not None:
-        waiting &= among
-    return [str(name, "utf-8") for name in corpus.ids[np.flatnonzero(waiting)[::-1]].tolist()]
+def unencoded(corpus: Corpus) -> Bools:
+    """Tell which documents are active and have no vector of their present text."""
+    return corpus.where("status", lambda status: status == "active") & ~corpus.encoded()
+
+
+def _names(corpus: Corpus, wanted: Bools) -> list[str]:
+    """List the ids of the wanted documents, newest first."""
+    return [str(name, "utf-8") for name in corpus.ids[np.flatnonzero(wanted)[::-1]].tolist()]

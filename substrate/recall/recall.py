@@ -9,15 +9,16 @@ Source: DESIGN §6; docs/spec/requirements.md S3-12, S4-9, S4-57; docs/concepts/
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 
 import numpy as np
 
 from substrate import limits
+from substrate.errors import Invalid
 from substrate.recall import embedding, fusion, index, links, moments
-from substrate.recall.answer import Arm, Hit, Recall, fitted
-from substrate.recall.corpus import Corpus, View
+from substrate.recall.answer import Arm, Budget, Hit, Recall, fitted, packed
+from substrate.recall.corpus import View
 from substrate.recall.embedding import Embedder
 from substrate.recall.index import Progress
 from substrate.recall.lexical import bm25
@@ -25,14 +26,13 @@ from substrate.recall.names import named
 from substrate.recall.question import ARMS, Question, Readership, readership
 from substrate.recall.rerank import RERANKED, Reranker, reranked
 from substrate.recall.segment import Bools
+from substrate.recall.tokens import Count, counter
 from substrate.recall.words import terms
 from substrate.scopes import access
 from substrate.scopes.caller import Caller
 from substrate.store.database import Database
 from substrate.store.model import MemoryRow
 from substrate.store.transaction import Reader
-
-ENCODE_NOW = 64  # memories encoded before an answer; more are left to a run of their own, and the answer says so
 
 
 def recall(
@@ -49,8 +49,11 @@ def recall(
     max_hits: int | None = None,
     min_score: float = limits.RECALL_MIN_SCORE,
     chars: int | None = None,
+    tokens: int | None = None,
+    tokenizer: str | None = None,
     arms: Collection[str] = ARMS,
     embedder: Embedder | None = None,
+    model: str = embedding.DEFAULT_MODEL,
     reranker: Reranker | None = None,
     progress: Progress | None = None,
 ) -> Recall:
@@ -61,9 +64,12 @@ def recall(
     week" are read, and ages counted, as of that time, else as of the clock. A hit has evidence of its own: a word of
     the query, a cosine of at least `min_score`, a time that the query names, a link from a better one, or being the
     persona of an entity the query names. At most `max_hits` come back, with at most `chars` characters of content
-    together.
+    together; or, where `tokens` are given, whole memories of at most so many together, as `answer.packed` chooses them
+    and the `tokenizer` in this file counts, without one `tokens.bound`.
 
-    `embedder` None is the packaged model where it is installed. A `reranker` puts the `RERANKED` best in its own order,
+    Without an `embedder` the model whose vectors are whole looks by meaning, or `model` where none are yet. Nothing but
+    the query is encoded; memories that have no vector so far are found by their words, and their number stands with the
+    vector arm. A `reranker` puts the `RERANKED` best in its own order,
     unless the query names an entity and asks nothing else; `score` stays what it was, `arms` holds what the model gave.
     Must not be called inside `db.read` or `db.write`: it takes the store's file for short moments, and not while texts
     are encoded or read by the reranker. Raises Invalid naming the field, NotFound for a namespace the caller may not
@@ -80,17 +86,22 @@ def recall(
         max_hits=max_hits,
         min_score=min_score,
         chars=chars,
+        tokens=tokens,
         arms=arms,
     )
+    counts = counter(tokenizer) if tokens is not None else None
     with db.read() as r:
         readers = readership(r, caller, question)
-    encoder, fared = _encoder(question, embedder)
-    corpus, missing = _corpus(db, readers, encoder, progress)
-    view = View(corpus, readers.known(corpus))
+    follower = index.of(db)
+    state = follower.catch_up(db, progress)
+    encoder, why_not = _encoder(question, embedder, state.model, model)
+    corpus = follower.corpus(state, encoder.model_id if encoder else "")
+    known = readers.known(corpus)
+    view = View(corpus, known)
     search = _Search(readers, view)
-    fared["lexical"] = search.by_words()
+    fared = {"lexical": search.by_words(), "vector": why_not}
     if encoder is not None:
-        fared["vector"] = search.by_meaning(encoder, missing)
+        fared["vector"] = search.by_meaning(encoder, int((known & index.unencoded(corpus)).sum()))
     fared["time"] = search.by_time(db.clock())
     with db.read() as r:
         fared["entity"] = search.by_name(r)
@@ -99,14 +110,11 @@ def recall(
         numbers = {view.id(number): number for number in search.best(RERANKED if reranker else 0)}
         shown = [row for row in _rows(r, list(numbers)) if _still(row, readers)]
     if reranker is not None and not search.only_named:
-        shown, given = reranked(reranker, query, shown)
-        search.found["rerank"] = np.zeros(len(view))
-        for name, score in given.items():
-            search.found["rerank"][numbers[name]] = score
+        shown = search.reordered(reranker, shown, numbers)
     shown = shown[: readers.question.max_hits]
-    texts = fitted(shown, int(readers.question.chars or 0))
-    hits = tuple(search.hit(numbers[row.id], row, text) for row, text in zip(shown, texts, strict=False))
-    return Recall(hits, {name: fared[name] for name in ARMS}, len(shown) - len(hits))
+    texts, budget = _within(shown, readers.question, counts)
+    hits = tuple(search.hit(numbers[row.id], row, texts[row.id]) for row in shown if row.id in texts)
+    return Recall(hits, {name: fared[name] for name in ARMS}, len(shown) - len(hits), budget)
 
 
 class _Search:
@@ -192,6 +200,14 @@ class _Search:
         self.scores = fusion.personas_first(self.scores, personas, reflections, self.evidence, self.only_named)
         return fusion.ranked(self.scores, self.evidence & self.readers.wanted(self.view))[:many]
 
+    def reordered(self, reranker: Reranker, rows: Sequence[MemoryRow], numbers: Mapping[str, int]) -> list[MemoryRow]:
+        """Return the rows in the order a reranker gives them, and keep its scores."""
+        ordered, given = reranked(reranker, self.question.query, rows)
+        self.found["rerank"] = np.zeros(len(self.view))
+        for name, score in given.items():
+            self.found["rerank"][numbers[name]] = score
+        return ordered
+
     def hit(self, number: int, row: MemoryRow, text: str) -> Hit:
         """Return the hit a document is, with what each arm that found it gave."""
         arms = {name: float(scores[number]) for name, scores in self.found.items() if scores[number]}
@@ -205,25 +221,33 @@ class _Search:
         self.evidence |= evidence
 
 
-def _encoder(question: Question, embedder: Embedder | None) -> tuple[Embedder | None, dict[str, Arm]]:
-    """Return the encoder to use, or none and why the vector arm does not run."""
+def _encoder(question: Question, embedder: Embedder | None, serving: str, wanted: str) -> tuple[Embedder | None, Arm]:
+    """Return the encoder to use, or none and why the vector arm does not run.
+
+    While vectors of the model that is wanted are being made, those that serve are asked, unless their model is gone.
+    """
     if "vector" not in question.arms:
-        return None, {"vector": _not_asked()}
+        return None, _not_asked()
     if embedder is not None:
-        return embedder, {}
-    possible, why_not = embedding.available()
-    return (embedding.load(), {}) if possible else (None, {"vector": Arm(False, why_not)})
+        return embedder, Arm(True)
+    model = serving if serving and embedding.available(serving)[0] else wanted
+    possible, why_not = embedding.available(model)
+    if not possible:
+        return None, Arm(False, why_not)
+    try:
+        return embedding.load(model), Arm(True)
+    except Invalid as error:
+        return None, Arm(False, error.message)
 
 
-def _corpus(
-    db: Database, readers: Readership, encoder: Embedder | None, progress: Progress | None
-) -> tuple[Corpus, int]:
-    """Return the documents as of the newest event, and how many of those looked at have no vector yet."""
-    follower = index.of(db)
-    if encoder is None:
-        return follower.corpus(follower.catch_up(db, progress)), 0
-    missing = follower.encode(db, encoder, among=readers.known, limit=ENCODE_NOW, progress=progress)
-    return follower.corpus(follower.catch_up(db, progress), encoder.model_id), missing
+def _within(
+    rows: Sequence[MemoryRow], question: Question, counts: tuple[str, Count] | None
+) -> tuple[dict[str, str], Budget | None]:
+    """Return the texts the budget has room for, by id: whole where it is in tokens, else the last may be cut."""
+    if counts is None or question.tokens is None:
+        return dict(zip((row.id for row in rows), fitted(rows, int(question.chars or 0)), strict=False)), None
+    taken, budget = packed(rows, question.tokens, *counts)
+    return {row.id: row.content or "" for row in taken}, budget
 
 
 def _rows(r: Reader, names: Sequence[str]) -> list[MemoryRow]:
