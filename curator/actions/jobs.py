@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator.actions.personas import Progress, embedder
+from curator.actions.personas import Progress
 from substrate.actions.registry import Json, action
 from substrate.home import Memory
 
@@ -63,14 +63,17 @@ def waiting(memory: Memory) -> Json:
 
 
 def work(memory: Memory, *, now: bool = False, progress: Progress | None = None, taken: Shift | None = None) -> Json:
-    """Tick with the embedding model where it is installed; ``taken`` is a shift that was handed over."""
+    """Tick with the embedding models that are installed; ``taken`` is a shift that was handed over."""
     from curator import worker
+    from substrate.recall import embedding
 
-    encoder = _encoder(memory.config.search.model)
-    return worker.tick(memory, now=now, embed=embedder(), encoder=encoder, progress=progress, taken=taken)
+    packaged, encoder = (_encoder(model) for model in (embedding.DEFAULT_MODEL, memory.config.search.model))
+    embed = packaged.encode if packaged is not None else None
+    return worker.tick(memory, now=now, embed=embed, encoder=encoder, progress=progress, taken=taken)
 
 
 def _encoder(model: str) -> Embedder | None:
+    """Give a model for vectors, which is loaded for the first text, or None where it cannot run."""
     from substrate.recall import embedding
 
     return embedding.Deferred(model) if embedding.available(model)[0] else None
