@@ -22,6 +22,7 @@ from substrate import limits
 
 FILE = "config.toml"
 _BYTES = 64 * 1024
+_PATH_CHARS = 4_096
 ENGINE = frozenset({"force_compression", "memory_limit", "threads"})  # settings a home may choose
 TIERS = ("keyword", "semantic", "smart", "autonomous")  # a ceiling somebody sets, not what is installed
 EMBEDDING_MODEL = "all-MiniLM-L6-v2"  # the one that comes as a package
@@ -99,6 +100,13 @@ def is_url(text: str) -> bool:
     return named and re.fullmatch(r"(?i:https?)://[!-~]+", text) is not None and not set(text) & set("@?#\\")
 
 
+def is_embedding_model(text: str) -> bool:
+    """Say whether this names a model for vectors: the packaged one, or a folder by a path from / or ~/."""
+    return len(text) <= _PATH_CHARS and (
+        text == EMBEDDING_MODEL or (text.isprintable() and text.startswith(("/", "~/")))
+    )
+
+
 def _is_text(text: object) -> bool:
     return isinstance(text, str) and re.fullmatch(r"[!-~]{1,200}", text) is not None
 
@@ -124,7 +132,7 @@ _MODELS: _Checks = {
     "output_price": (_between(0, 10**9, int), "a whole number of micro-dollars per thousand tokens"),
 }
 _SEARCH: _Checks = {
-    "model": (lambda v: v == EMBEDDING_MODEL or _PATH[0](v), f"{EMBEDDING_MODEL}, or {_PATH[1]}"),
+    "model": (lambda v: isinstance(v, str) and is_embedding_model(v), f"{EMBEDDING_MODEL}, or {_PATH[1]}"),
     "tokenizer": _PATH,
 }
 _TABLES: dict[str, tuple[str, type, _Checks]] = {

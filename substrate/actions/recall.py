@@ -8,7 +8,8 @@ from pathlib import Path
 
 from substrate import config
 from substrate.actions.registry import Json, action
-from substrate.errors import Forbidden
+from substrate.errors import Forbidden, Invalid
+from substrate.escape import quote
 from substrate.home import Memory
 
 
@@ -92,7 +93,10 @@ def _choose(memory: Memory, model: str) -> None:
     """Have the home ask for a model of vectors, once it has been loaded."""
     from substrate.recall import embedding
 
-    source = model if model == config.EMBEDDING_MODEL else str(Path(model).expanduser().absolute())
+    here = model if model == config.EMBEDDING_MODEL or model.startswith("~/") else str(Path(model).absolute())
+    if not config.is_embedding_model(here):
+        raise Invalid(f"{quote(model)} names no model", hint="give a folder of a model", fields={"model": "form"})
+    source = here if here == config.EMBEDDING_MODEL else str(Path(here).expanduser())
     embedding.load(source)
     with memory.db.read():  # so that no process takes another model's vectors for the ones asked for
         found = config.read(memory.db.home)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,6 +17,6 @@ def available(model: str = EMBEDDING_MODEL) -> tuple[bool, str | None]:
     needed = [PACKAGE, "tokenizers", "threadpoolctl"] if model == EMBEDDING_MODEL else ["sentence_transformers"]
     if any(find_spec(name) is None for name in needed):
         return False, f"the semantic extra is not installed: {HINT}"
-    if model != EMBEDDING_MODEL and not (Path(model).expanduser() / "modules.json").is_file():
+    if model != EMBEDDING_MODEL and not os.path.isfile(Path(model).expanduser() / "modules.json"):
         return False, f"there is no sentence-transformers model in {model}"
     return True, None
