@@ -81,7 +81,8 @@ class Remembering:
     """Encode each text once, so that every system compares the same vectors and none is timed for them."""
 
     def __init__(self, encoder: embedding.Embedder) -> None:
-        self.encoder, self.model_id, self.dimension = encoder, encoder.model_id, encoder.dimension
+        self.encoder, self.source = encoder, encoder.source
+        self.model_id, self.dimension = encoder.model_id, encoder.dimension
         self.known: dict[str, Any] = {}
 
     def encode(self, texts: Sequence[str], progress: embedding.Progress | None = None) -> Any:

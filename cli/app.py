@@ -32,7 +32,7 @@ ROOMS = {
     "space_commands": ("space",),
     "who_commands": ("who",),
     "audit_commands": ("audit",),
-    "store_commands": ("status", "tick", "backup", "restore", "doctor", "rewrite"),
+    "store_commands": ("status", "tick", "backup", "restore", "doctor", "rewrite", "reindex"),
     "mcp_command": ("mcp",),
     "demo": ("demo",),
 }

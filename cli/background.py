@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli import settings
+from cli.door import Answer
+from substrate.config import TIERS
 from substrate.errors import AiMemoryError
 
 if TYPE_CHECKING:
@@ -20,6 +22,19 @@ if TYPE_CHECKING:
 _SOURCES = str(Path(__file__).resolve().parent.parent)
 _SCRIPT = f"import sys; sys.path.append({_SOURCES!r}); sys.argv[0] = 'ai-memory'; from cli.app import main; main()"
 _started: list[subprocess.Popen[bytes]] = []  # kept until they have ended, so that none stays behind as a zombie
+
+
+def vectors(memory: Memory) -> bool:
+    """Say whether what is written gets vectors here, for which `start` has to be called."""
+    from substrate.recall.installed import available
+
+    tier = TIERS.index(memory.config.tier) >= TIERS.index("smart")
+    return tier and settings.worker() and available(memory.config.search.model)[0]
+
+
+def lagging(found: Answer) -> bool:
+    """Say whether an answer of recall was found before every memory had its vector."""
+    return any(arm["ran"] and arm["why_not"] for name, arm in found.get("arms", {}).items() if name == "vector")
 
 
 def start(memory: Memory) -> bool:

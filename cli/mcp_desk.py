@@ -52,7 +52,10 @@ class Desk:
                 if isinstance(error, Integrity | Unavailable):
                     self._leave()  # what is mended meanwhile is found when the store is opened again
                 return _refusal(error)
-            if found.get("persona_due"):  # in a thread, so that the answer does not wait for a process to start
+            written = tool.action.writes or background.lagging(found)
+            if found.get("persona_due") or (
+                written and background.vectors(memory)
+            ):  # in a thread, so that the answer does not wait for a process to start
                 self._starting = threading.Thread(target=background.start, args=(memory,), daemon=True)
                 self._starting.start()
             return Reply(found, _text(tool, found, given))

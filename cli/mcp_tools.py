@@ -90,6 +90,7 @@ WORDS: Mapping[str, str] = {
     "query": "What to look for, in words.",
     "max": "Hits at most; 6 unless given.",
     "chars": "Characters of content at most; 2,000 unless given.",
+    "tokens": "Whole memories of at most so many tokens together, in place of chars.",
     "kind": "Only memories of this kind.",
     "as_of": "Only what held in the world at this time.",
     "id": "An id, or a memory's name.",

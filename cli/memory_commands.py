@@ -32,6 +32,7 @@ def init(memory: "Memory") -> Answer:
 @command(app, show.written, 'remember "Alice moved to Lisbon" --tag travel', create=True)
 def remember(
     memory: "Memory",
+    ctx: typer.Context,
     text: Text,
     namespace: Namespace = "global",
     name: Annotated[str | None, typer.Option(help="A plain name; the memory of that name is replaced.")] = None,
@@ -48,6 +49,7 @@ def remember(
     """Store an observation."""
     from substrate.actions import memory as actions
 
+    _followed(memory, ctx)
     return actions.remember(
         memory,
         text=text_from(text),
@@ -68,15 +70,20 @@ def remember(
 @command(app, show.hits, 'recall "where does Alice live"', tolerates=True)
 def recall(
     memory: "Memory",
+    ctx: typer.Context,
     query: Annotated[str, typer.Argument(help="What to look for, in words.")],
     namespace: AnyNamespace = None,
     most: Annotated[int | None, typer.Option("--max", help="Hits at most; 6 unless given.")] = None,
     chars: Annotated[int | None, typer.Option(help="Characters of content at most; 2,000 unless given.")] = None,
+    tokens: Annotated[
+        int | None, typer.Option(help="Whole memories of at most so many tokens, in place of --chars.")
+    ] = None,
     kind: Annotated[str | None, typer.Option(help="observation, reflection or persona.")] = None,
     memory_type: Annotated[str | None, typer.Option("--type", help="fact, preference, decision, …")] = None,
     as_of: Annotated[str | None, typer.Option(help="Only what held in the world at this time.")] = None,
 ) -> Answer:
     """Find the memories that answer a question, with scores and citations."""
+    from cli import background
     from substrate.actions import recall as actions
 
     found = actions.recall(
@@ -85,14 +92,17 @@ def recall(
         namespace=namespace,
         max=most,
         chars=chars,
+        tokens=tokens,
         kind=kind,
         memory_type=memory_type,
         as_of=as_of,
         progress=progress,
     )
-    why_not = found["arms"].get("vector", {}).get("why_not")
+    why_not = found["arms"]["vector"]["why_not"]
     if why_not and not INVOCATION.as_json:
         say(f"by meaning: {why_not}")
+    if background.lagging(found):
+        _followed(memory, ctx)
     return found
 
 
@@ -135,6 +145,7 @@ def list_(
 @command(app, show.written, 'edit mem-01k… "Alice moved to Porto"')
 def edit(
     memory: "Memory",
+    ctx: typer.Context,
     id: Id,
     text: Text,
     title: Annotated[str | None, typer.Option(help="A new title.")] = None,
@@ -143,6 +154,7 @@ def edit(
     """Reword a memory; the old wording stays readable as superseded."""
     from substrate.actions import memory as actions
 
+    _followed(memory, ctx)
     return actions.edit(memory, id=id, text=text_from(text), title=title, namespace=namespace)
 
 
@@ -213,8 +225,13 @@ def reflect(
         valid_until=valid_until,
         idempotency_key=idempotency_key,
     )
-    if found["persona_due"]:
-        from cli import background
-
-        ctx.call_on_close(lambda: background.start(memory))  # once the answer is out
+    _followed(memory, ctx, due=found["persona_due"])
     return found
+
+
+def _followed(memory: "Memory", ctx: typer.Context, *, due: bool = False) -> None:
+    """Start the worker once the answer is out, where something is due or what was written gets a vector."""
+    from cli import background
+
+    if due or background.vectors(memory):
+        ctx.call_on_close(lambda: background.start(memory))

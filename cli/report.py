@@ -197,6 +197,15 @@ def rewritten(found: Answer) -> str:
     return "\n".join([*lines, *(f"file left: {line(left)}" for left in found["files_left"])])
 
 
+def reindexed(found: Answer) -> str:
+    """How many memories the index holds, and whose vectors they have."""
+    held = f"indexed: {found['memories']:,} memories"
+    if found["why_not"]:
+        return f"{held}; no vectors: {line(found['why_not'])}"
+    model = f"{line(found['model_id'])} ({found['dimension']} dimensions)"
+    return f"{held}; vectors of {model}, {found['encoded']:,} made now"
+
+
 def checkpoint(found: Answer) -> str:
     """The note, as it is to be kept."""
     return str(found["checkpoint"]).rstrip("\n")

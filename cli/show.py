@@ -100,9 +100,20 @@ def hits(found: Answer) -> str:
         arms = ", ".join(f"{name} {score:.2f}" for name, score in hit["arms"].items())
         found_by = f"score {hit['score']:.3f} ({arms})" if hit["score"] > 0 or not arms else f"found by {arms}"
         blocks.append(f"{heading(hit['memory'])}\n{found_by}\n{quoted(hit['memory'])}")
-    if found["left_out"]:
+    if budget := found["tokens"]:
+        blocks.append(_spent(budget))
+    elif found["left_out"]:
         blocks.append(f"{found['left_out']} more left out; ask for them with --max and --chars")
     return "\n\n".join(blocks) or "nothing found"
+
+
+def _spent(budget: Answer) -> str:
+    """How a budget of tokens was spent, and what had no room in it."""
+    spent = f"{budget['used']:,} of {budget['most']:,} tokens, counted by {line(budget['counted_by'])}"
+    if not budget["left_out"]:
+        return spent
+    left = [f"  {row['tokens']:,} tokens: {line(row['citation'])}" for row in budget["left_out"]]
+    return "\n".join([f"{spent}; left out, for want of {budget['wanting']:,} more:", *left])
 
 
 def reflected(found: Answer) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli import care, report, settings
-from cli.door import Answer, Words, command, group, home, progress
+from cli.door import Answer, Words, command, group, home, progress, say
 
 if TYPE_CHECKING:
     from substrate.home import Memory
@@ -105,3 +105,22 @@ def rewrite(memory: "Memory") -> Answer:
     from substrate.actions import audit as actions
 
     return actions.rewrite(memory)
+
+
+@command(app, report.reindexed, "reindex --model ~/models/e5-small")
+def reindex(
+    memory: "Memory",
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FOLDER", help="From now on vectors of this model: all-MiniLM-L6-v2, or a folder."),
+    ] = None,
+    anew: Annotated[bool, typer.Option("--anew", help="Delete the index first.")] = False,
+) -> Answer:
+    """Bring the recall index up to date, with a vector for every memory; interrupted, it goes on where it stopped."""
+    from substrate.actions import recall as actions
+
+    try:
+        return actions.reindex(memory, model=model, anew=anew, progress=progress)
+    except KeyboardInterrupt:
+        say("\nwhat is done is kept; `ai-memory reindex` goes on, and so does the worker")
+        raise

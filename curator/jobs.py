@@ -21,6 +21,8 @@ from substrate.store.transaction import Reader, Transaction
 if TYPE_CHECKING:
     from curator.llm.model import Model
     from curator.persona.similarity import Embed
+    from substrate.recall.embedding import Embedder
+    from substrate.recall.index import Progress
 
 SAID = {
     "unreachable": "no model answered",
@@ -40,6 +42,7 @@ SAID = {
     "no_reflections": "there is nothing to write from",
     "conflict": "the store changed meanwhile",
     "interrupted": "the worker ended before the job did",
+    "no_embedder": "the model that makes vectors does not load",
 }
 """What a job's reason means. Only the reason is kept: what a model or its server said may hold somebody's text."""
 PAUSES = (60, 300, 1_800, 7_200, 43_200)
@@ -73,12 +76,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Means:
-    """What a job may use: the store, the models it may choose from or the one it is given, and an embedder."""
+    """What a job may use: the store, the models it may choose from or the one it is given, and two embedders.
+
+    ``embed`` tells how close texts are, ``encoder`` makes the vectors of recall, telling ``progress``.
+    """
 
     db: Database
     models: Models
     model: Model | None = None
     embed: Embed | None = None
+    encoder: Embedder | None = None
+    progress: Progress | None = None
 
 
 Run = Callable[[Means, Job], Json | None]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from curator import export, jobs, shift
+from curator import encoding, export, jobs, shift
 from curator.jobs import Job, Means, Run
 from curator.persona import cadence, sweep
 from curator.reflections import cadence as reflecting
@@ -22,7 +22,6 @@ from substrate.escape import quote
 from substrate.home import Memory
 from substrate.scopes import access
 from substrate.scopes.caller import CURATOR
-from substrate.store.database import Database
 
 if TYPE_CHECKING:
     from curator.llm.model import Model
@@ -30,13 +29,16 @@ if TYPE_CHECKING:
     from substrate.recall.embedding import Embedder
     from substrate.recall.index import Progress
 
-Find = Callable[[Database, Models], None]
-KINDS: dict[str, Run] = {reflecting.KIND: reflecting.run, cadence.KIND: cadence.run}
+Find = Callable[[Means], None]
+KINDS: dict[str, Run] = {reflecting.KIND: reflecting.run, cadence.KIND: cadence.run, encoding.KIND: encoding.run}
 """What is done for each kind of job; reflections first, for personas are drawn from them."""
-FINDS: dict[str, Find] = {reflecting.KIND: reflecting.note, cadence.KIND: sweep.note}
+FINDS: dict[str, Find] = {
+    reflecting.KIND: lambda means: reflecting.note(means.db, means.models),
+    cadence.KIND: lambda means: sweep.note(means.db, means.models),
+    encoding.KIND: encoding.note,
+}
 """What opens the jobs of a kind for all that is due."""
 
-TEXTS = 1_024  # texts encoded before jobs that have come in are looked for
 _TRANSIENT = (NoModel, Busy, Conflict, RateLimited, Unavailable)
 
 
@@ -63,14 +65,14 @@ def tick(
     is in the answer.
     """
     check_tier("the curator's own work", "smart", memory.config.tier)
-    means = Means(memory.db, models or memory.config.models, model, embed)
+    means = Means(memory.db, models or memory.config.models, model, embed, encoder, progress)
     ran: list[dict[str, Any]] = []
-    encoded = exported = 0
+    exported = 0
     busy = True
     while busy:  # again when a job came in between the last look and the end of the shift: nobody else was started
         mine, taken = taken or shift.take(memory.db.home), None
         if mine is None:
-            return _answer(memory, ran, (exported, encoded), shift.holder(memory.db.home))
+            return _answer(memory, ran, exported, shift.holder(memory.db.home))
         with mine:
             if now:
                 with memory.db.write(CURATOR.id) as tx:
@@ -78,19 +80,20 @@ def tick(
                 now = False
             ran += _work(means)
             exported += export.catch_up(memory).written
-            encoded += _encode(means.db, encoder, progress)
+        encoding.note(means)
         with memory.db.read() as r:
             busy = bool(jobs.ready(r, memory.db.clock(), KINDS))
-    return _answer(memory, ran, (exported, encoded), None)
+    return _answer(memory, ran, exported, None)
 
 
-def _answer(memory: Memory, ran: list[dict[str, Any]], counts: tuple[int, int], held_by: Any) -> dict[str, Any]:
+def _answer(memory: Memory, ran: list[dict[str, Any]], exported: int, held_by: Any) -> dict[str, Any]:
     with memory.read() as r:
         seen = access.readable(r, memory.caller)
         left = [job for job in jobs.unfinished(r) if job.state == "pending" and job.namespace in seen]
-    shown = [one for one in ran if one["namespace"] in seen]
+    shown = [one for one in ran if one["namespace"] in seen and "encoded" not in one]
+    encoded = sum(one.get("encoded", 0) for one in ran)
     waiting = [{"kind": job.kind, **job.plan, "next_attempt_at": job.next_attempt_at} for job in left]
-    return {"ran": shown, "waiting": waiting, "held_by": held_by, "exported": counts[0], "encoded": counts[1]}
+    return {"ran": shown, "waiting": waiting, "held_by": held_by, "exported": exported, "encoded": encoded}
 
 
 def _work(means: Means) -> Iterator[dict[str, Any]]:
@@ -102,7 +105,7 @@ def _work(means: Means) -> Iterator[dict[str, Any]]:
             if spent.kind == cadence.KIND:
                 cadence.give_up(tx, spent)
     for find in (FINDS[kind] for kind in KINDS if kind in FINDS):
-        find(db, means.models)
+        find(means)
         yield from _run_ready(means)
 
 
@@ -138,21 +141,3 @@ def _run(means: Means, job: Job) -> dict[str, Any]:
     with means.db.write(CURATOR.id) as tx:
         jobs.finish(tx, job)
     return told | ({"outcome": "done", **done} if done else {"outcome": "not_needed"})
-
-
-def _encode(db: Database, encoder: Embedder | None, progress: Progress | None) -> int:
-    """Give memories their vectors where there is a recall index; stop when a job came in. Answer how many."""
-    if encoder is None or not (db.home / "index").exists():
-        return 0
-    from substrate.recall import index
-
-    follower = index.of(db)
-    first = left = follower.encode(db, encoder, limit=0)
-    while left:
-        after = follower.encode(db, encoder, limit=TEXTS, progress=progress)
-        with db.read() as r:
-            came_in = bool(jobs.ready(r, db.clock(), KINDS))
-        if came_in or after >= left:
-            return max(first - after, 0)
-        left = after
-    return first

@@ -22,10 +22,12 @@ from substrate import limits
 
 FILE = "config.toml"
 _BYTES = 64 * 1024
+_PATH_CHARS = 4_096
 ENGINE = frozenset({"force_compression", "memory_limit", "threads"})  # settings a home may choose
 TIERS = ("keyword", "semantic", "smart", "autonomous")  # a ceiling somebody sets, not what is installed
+EMBEDDING_MODEL = "all-MiniLM-L6-v2"  # the one that comes as a package
 FORMS = "cheap, off, extractive, ollama/<model> or openai/<model>"
-_KNOWN = "known are principal (text), tier, [engine] and [models]"
+_KNOWN = "known are principal (text), tier, [engine], [models] and [recall]"
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,19 @@ class Models:
 
 
 @dataclass(frozen=True)
+class Search:
+    """How recall looks.
+
+    ``model`` makes the vectors: the packaged one by its name, any other of sentence-transformers by its folder.
+    ``tokenizer`` is the file, such as ``tokenizer.json`` of a model, that counts tokens; without one they are bounded
+    from above.
+    """
+
+    model: str = EMBEDDING_MODEL
+    tokenizer: str | None = None
+
+
+@dataclass(frozen=True)
 class Config:
     """What a home says about itself.
 
@@ -64,6 +79,7 @@ class Config:
     engine: Mapping[str, str] = field(default_factory=dict)
     tier: str = "smart"
     models: Models = field(default_factory=Models)
+    search: Search = field(default_factory=Search)
 
 
 def is_model(text: str) -> bool:
@@ -84,6 +100,13 @@ def is_url(text: str) -> bool:
     return named and re.fullmatch(r"(?i:https?)://[!-~]+", text) is not None and not set(text) & set("@?#\\")
 
 
+def is_embedding_model(text: str) -> bool:
+    """Say whether this names a model for vectors: the packaged one, or a folder by a path from / or ~/."""
+    return len(text) <= _PATH_CHARS and (
+        text == EMBEDDING_MODEL or (text.isprintable() and text.startswith(("/", "~/")))
+    )
+
+
 def _is_text(text: object) -> bool:
     return isinstance(text, str) and re.fullmatch(r"[!-~]{1,200}", text) is not None
 
@@ -92,23 +115,31 @@ def _between(least: float, most: float, *kinds: type) -> Callable[[object], bool
     return lambda value: type(value) in kinds and least <= value <= most  # type: ignore[operator]  # a bool is no number
 
 
-_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+_Checks = dict[str, tuple[Callable[[Any], bool], str]]
+_PATH = (lambda v: isinstance(v, str) and v.isprintable() and v.startswith(("/", "~/")), "a path from / or ~/")
+_MODELS: _Checks = {
     "persona": (lambda v: isinstance(v, str) and is_model(v), FORMS),
     "reflect": (lambda v: isinstance(v, str) and is_model(v), FORMS),
     "ollama_url": (lambda v: isinstance(v, str) and is_url(v), "an http or https address"),
     "ollama_model": (_is_text, "the name of a model"),
     "openai_url": (lambda v: isinstance(v, str) and is_url(v), "an http or https address"),
     "openai_model": (_is_text, "the name of a model"),
-    "openai_key_file": (
-        lambda v: isinstance(v, str) and v.isprintable() and v.startswith(("/", "~/")),
-        "a path from / or ~/",
-    ),
+    "openai_key_file": _PATH,
     "timeout_s": (_between(0.1, 3_600, int, float), "seconds, 0.1 to 3600"),
     "calls_per_day": (_between(0, 10**9, int), "a whole number from 0"),
     "context_tokens": (_between(512, 10**8, int), "a whole number from 512"),
     "input_price": (_between(0, 10**9, int), "a whole number of micro-dollars per thousand tokens"),
     "output_price": (_between(0, 10**9, int), "a whole number of micro-dollars per thousand tokens"),
 }
+_SEARCH: _Checks = {
+    "model": (lambda v: isinstance(v, str) and is_embedding_model(v), f"{EMBEDDING_MODEL}, or {_PATH[1]}"),
+    "tokenizer": _PATH,
+}
+_TABLES: dict[str, tuple[str, type, _Checks]] = {
+    "models": ("models", Models, _MODELS),
+    "recall": ("search", Search, _SEARCH),
+}
+"""The tables of the file whose values are checked one by one, with the field of `Config` each fills."""
 
 
 def read(home: Path) -> Config:
@@ -138,32 +169,39 @@ def read(home: Path) -> Config:
             f"{path}: unknown or wrong: {', '.join(sorted(wrong))}",
             hint="; ".join(dict.fromkeys(wrong[name] for name in sorted(wrong))),
         )
-    models = found.get("models", {})
-    return Config(found.get("principal"), found.get("engine", {}), found.get("tier", Config.tier), Models(**models))
+    tables = {field: kind(**found.get(table, {})) for table, (field, kind, _) in _TABLES.items()}
+    return Config(found.get("principal"), found.get("engine", {}), found.get("tier", Config.tier), **tables)
 
 
 def _faults(found: Mapping[str, Any]) -> dict[str, str]:
     """Name every key that is unknown or wrong, with what is known in its place."""
-    wrong = dict.fromkeys(found.keys() - {"principal", "engine", "tier", "models"}, _KNOWN)
+    wrong = dict.fromkeys(found.keys() - {"principal", "engine", "tier", *_TABLES}, _KNOWN)
     if not isinstance(found.get("principal", ""), str):
         wrong["principal"] = _KNOWN
     if found.get("tier", "smart") not in TIERS:
         wrong["tier"] = f"tier is one of {', '.join(TIERS)}"
-    engine, models = found.get("engine", {}), found.get("models", {})
+    engine = found.get("engine", {})
     known = f"in [engine] are known, as texts, {', '.join(sorted(ENGINE))}"
     if not isinstance(engine, dict) or not all(isinstance(value, str) for value in engine.values()):
         wrong["engine"] = known
     else:  # any other setting could change what a query means, or unlock what is locked
         wrong |= {f"engine.{name}": known for name in engine.keys() - ENGINE}
-    if not isinstance(models, dict):
-        return wrong | {"models": "[models] is a table"}
-    for name, value in models.items():
-        if name == "openai_key":
+    for table, (_, _, checks) in _TABLES.items():
+        wrong |= _table_faults(table, found.get(table, {}), checks)
+    return wrong
+
+
+def _table_faults(table: str, held: object, checks: _Checks) -> dict[str, str]:
+    if not isinstance(held, dict):
+        return {table: f"[{table}] is a table"}
+    wrong = {}
+    for name, value in held.items():
+        if (table, name) == ("models", "openai_key"):
             wrong["models.openai_key"] = "keep the key in a file of mode 600 and name that as openai_key_file"
-        elif name not in _CHECKS:
-            wrong[f"models.{name}"] = f"in [models] are known {', '.join(_CHECKS)}"
-        elif not _CHECKS[name][0](value):
-            wrong[f"models.{name}"] = f"{name} is {_CHECKS[name][1]}"
+        elif name not in checks:
+            wrong[f"{table}.{name}"] = f"in [{table}] are known {', '.join(checks)}"
+        elif not checks[name][0](value):
+            wrong[f"{table}.{name}"] = f"{name} is {checks[name][1]}"
     return wrong
 
 
@@ -176,14 +214,12 @@ def write(home: Path, config: Config) -> None:
         lines.append(f'tier = "{config.tier}"')
     if config.engine:
         lines += ["", "[engine]", *(f'{name} = "{value}"' for name, value in sorted(config.engine.items()))]
-    chosen = {name: getattr(config.models, name) for name in _CHECKS}
-    chosen = {name: value for name, value in chosen.items() if value != getattr(Models, name)}
-    if chosen:  # what is printable is written in JSON as in TOML
-        lines += [
-            "",
-            "[models]",
-            *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in chosen.items()),
-        ]
+    for table, (part, kind, checks) in _TABLES.items():
+        chosen = {name: getattr(getattr(config, part), name) for name in checks}
+        chosen = {name: value for name, value in chosen.items() if value != getattr(kind, name)}
+        if chosen:  # what is printable is written in JSON as in TOML
+            texts = (f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in chosen.items())
+            lines += ["", f"[{table}]", *texts]
     draft = home / f".{FILE}.new"
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:

@@ -48,6 +48,7 @@ RECALL_DEFAULT: Final = 6  # hits (S4-57)
 RECALL_MAX: Final = 100  # hits at most
 RECALL_CHARS: Final = 2_000  # characters of content in one recall (S4-9)
 RECALL_CHARS_MAX: Final = 100_000  # characters of content a caller may ask for
+RECALL_TOKENS_MAX: Final = 1_000_000  # tokens of content a caller may ask for (S0-17)
 RECALL_MIN_SCORE: Final = 0.35  # cosine below which a vector hit is noise (S4-57)
 
 # --- graph -------------------------------------------------------------------------------------------------

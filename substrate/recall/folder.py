@@ -77,6 +77,7 @@ def load(folder: Path, key: bytes, known: State) -> State:
                 )
                 for number, entry in enumerate(meta["segments"])
             ),
+            model=meta.get("model", ""),
             vectors=tuple(encoded.get(entry["code"]) or _read_vectors(folder, key, entry) for entry in meta["vectors"]),
         )
     except Damaged:
@@ -93,6 +94,7 @@ def save(folder: Path, key: bytes, state: State) -> State:
     meta = {
         "cursor": state.cursor,
         "event_hash": state.event_hash,
+        "model": state.model,
         "segments": [{"file": part.file, "code": part.code, "count": len(part.segment)} for part in parts],
         "vectors": [{"file": part.file, "code": part.code} for part in encoded],
     }

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from substrate import config
 from substrate.errors import Unavailable
 from substrate.recall import folder, following
 from substrate.recall.corpus import Corpus
@@ -20,7 +21,7 @@ from substrate.recall.documents import Document, document
 from substrate.recall.embedding import Embedder, Floats
 from substrate.recall.segment import Bools
 from substrate.recall.space import Space
-from substrate.recall.state import State, advance, compacted, digests, with_vectors
+from substrate.recall.state import State, advance, compacted, digests, having, serves, settled, with_vectors
 from substrate.recall.view import View, Views
 from substrate.store.database import Database
 from substrate.store.model import MemoryRow
@@ -98,36 +99,37 @@ class Index:
     ) -> int:
         """Give active memories their vectors, newest first, at most `limit`; return how many still have none.
 
-        Every `ENCODED` vectors are written, so that an interrupted run goes on where it stopped.
+        Every `ENCODED` vectors are written, so that an interrupted run goes on where it stopped. When none is left, and
+        the home asks for this model, it serves from then on, and vectors of another are removed. Raises Unavailable
+        for an index that holds what the store does not.
         """
-        return self.view(db, EVERYTHING, embedder, limit=limit, progress=progress)[1]
-
-    def view(
-        self,
-        db: Database,
-        readers: Readers,
-        embedder: Embedder | None = None,
-        *,
-        limit: int | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[View, int]:
-        """Return what some readers see as of the newest event, and how many active memories of it have no vector.
-
-        With an `embedder` those get theirs first, newest first, at most `limit`.
-        """
-        model_id, done = embedder.model_id if embedder is not None else "", 0
+        done = 0
         while True:
-            view = self.seen(self.catch_up(db, progress), readers, model_id)
-            waiting = _unencoded(view) if embedder is not None else []
-            if embedder is None or not waiting or (limit is not None and done >= limit):
-                return view, len(waiting)
+            state = self.catch_up(db, progress)
+            view = self.seen(state, EVERYTHING, embedder.model_id)
+            waiting = [view.corpus.id(place) for place in np.flatnonzero(unencoded(view))[::-1].tolist()]
+            if not waiting:
+                self._settle(db, embedder)
+            if not waiting or (limit is not None and done >= limit):
+                return len(waiting)
             some = waiting[: ENCODED if limit is None else min(ENCODED, limit - done)]
             rows = [item for item in self._documents(db, some, None).values() if item is not None]
+            if not rows and self.catch_up(db) is state:
+                raise Unavailable(
+                    f"{some[0]} is in the recall index and not in the store",
+                    hint="`ai-memory reindex --anew` builds the index again",
+                )
             matrix = embedder.encode([item.passage for item in rows])
             self._add_vectors(db, embedder.model_id, rows, matrix)
             done += len(some)
             if progress is not None:
                 progress("encoding", done, done + len(waiting) - len(some))
+
+    def lags(self, db: Database, embedder: Embedder) -> bool:
+        """Tell whether `encode` has something to do: a vector is missing, or the model's are whole and not yet used."""
+        state = self.catch_up(db)
+        whole = not unencoded(self.seen(state, EVERYTHING, embedder.model_id)).any()
+        return not (whole and serves(state, embedder.source, embedder.model_id))
 
     def seen(self, state: State, readers: Readers, model_id: str = "") -> View:
         """Return what some readers see of a state, with the vectors of one model."""
@@ -137,7 +139,8 @@ class Index:
             space = self._spaces.pop(model_id, None)
             if space is None or not space.over(corpus):
                 space = Space(corpus, parts)
-            self._spaces = {model_id: space.followed(corpus, parts)}  # one model at a time is in use
+            others = list(self._spaces.items())[-1:]  # one model serves, and another may be on its way
+            self._spaces = {**dict(others), model_id: space.followed(corpus, parts)}
             return self._views.view((readers.key, model_id), corpus, self._spaces[model_id], readers.known)
 
     def corpus(self, state: State) -> Corpus:
@@ -174,11 +177,20 @@ class Index:
         """Write vectors of texts that are still what they were when they were read; the rest is encoded again."""
         with self._lock, db.read() as r:
             state = self._current(r)
-            held = digests(state, [row.id for row in rows])
-            pairs = zip(rows, matrix, strict=True)
+            names = [row.id for row in rows]
+            held, done = digests(state, names), having(state, model_id, names)
+            pairs = ((row, vector) for row, vector in zip(rows, matrix, strict=True) if done.get(row.id) != row.digest)
             found = {row.id: (row.digest, vector) for row, vector in pairs if held.get(row.id) == row.digest}
             if found:
                 self._publish(db, with_vectors(state, model_id, found), vanish=False)
+
+    def _settle(self, db: Database, embedder: Embedder) -> None:
+        """Let a model serve whose vectors are whole, unless the home asks for another one by now."""
+        with self._lock, db.read() as r:
+            state = self._current(r)
+            source, name = embedder.source, embedder.model_id
+            if not serves(state, source, name) and config.read(db.home).search.model == source:
+                self._publish(db, settled(state, source, name), vanish=False)
 
     def _publish(self, db: Database, state: State, vanish: bool) -> State:
         """Write the state; where that fails keep it in memory, and leave no file behind that holds text to vanish."""
@@ -222,10 +234,9 @@ def _of_this_log(r: Reader, state: State) -> bool:
     return state.cursor == 0 or r.events(after=state.cursor, limit=1)[0].prev == state.event_hash
 
 
-def _unencoded(view: View) -> list[str]:
-    """List the active memories of a view without a vector of their present text, newest first."""
-    active = view.corpus.tables["status"].numbers.get("active", -1)
+def unencoded(view: View) -> Bools:
+    """Tell by place which active memories of a view have no vector of their present text."""
     waiting = view.known[:-1] & ~view.space.encoded
     if waiting.any():
-        waiting &= view.corpus.column("status") == active
-    return [view.corpus.id(place) for place in np.flatnonzero(waiting)[::-1].tolist()]
+        waiting &= view.corpus.column("status") == view.corpus.tables["status"].numbers.get("active", -1)
+    return np.asarray(waiting)

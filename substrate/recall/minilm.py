@@ -25,6 +25,13 @@ class MiniLM:
         from threadpoolctl import ThreadpoolController
         from tokenizers import Tokenizer
 
+        steps = [step["type"].rpartition(".")[2] for step in json.loads((folder / "modules.json").read_text("utf-8"))]
+        length = _settings(folder / "sentence_bert_config.json")
+        if (
+            steps not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
+            or length["do_lower_case"]
+        ):
+            raise ValueError(f"{folder} does more than pool")
         config, pooling = _settings(folder / "config.json"), _settings(folder / "1_Pooling" / "config.json")
         if config.get("model_type") != "bert" or config.get("hidden_act") != "gelu":
             raise ValueError(f"{folder} holds no BERT encoder with exact GELU")
@@ -35,7 +42,7 @@ class MiniLM:
         self.dimension: int = config["hidden_size"]
         self.epsilon = np.float32(config["layer_norm_eps"])
         self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.tokenizer.enable_truncation(_settings(folder / "sentence_bert_config.json")["max_seq_length"])
+        self.tokenizer.enable_truncation(length["max_seq_length"])
         self.tokenizer.no_padding()
         self.weights = read_safetensors(folder / "model.safetensors")
         self._threads = ThreadpoolController()

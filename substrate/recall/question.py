@@ -40,6 +40,7 @@ class Question:
     max_hits: int | None = None
     min_score: float = limits.RECALL_MIN_SCORE
     chars: int | None = None
+    tokens: int | None = None
     arms: Collection[str] = ARMS
 
     def __post_init__(self) -> None:
@@ -58,10 +59,23 @@ class Question:
         score = self.min_score
         if isinstance(score, bool) or not isinstance(score, int | float) or not -1 <= score <= 1:
             raise Invalid(f"{quote(score)} is no cosine", hint="a number from -1 to 1", fields={"min_score": "range"})
-        hits = check_limit(self.max_hits, field="max_hits", default=limits.RECALL_DEFAULT, most=limits.RECALL_MAX)
-        room = check_limit(self.chars, field="chars", default=limits.RECALL_CHARS, most=limits.RECALL_CHARS_MAX)
         object.__setattr__(self, "statuses", frozenset(self.statuses or STATUSES))
+        self._check_budget()
+
+    def _check_budget(self) -> None:
+        """Check what bounds the answer; a budget in tokens is looked for among all hits there may be."""
+        usual, chars = limits.RECALL_DEFAULT, limits.RECALL_CHARS
+        if self.tokens is not None:
+            if self.chars is not None:
+                raise Invalid(
+                    "a budget is in tokens or in characters", hint="give one of them", fields={"chars": "both"}
+                )
+            tokens = check_limit(self.tokens, field="tokens", most=limits.RECALL_TOKENS_MAX)
+            object.__setattr__(self, "tokens", tokens)
+            usual = limits.RECALL_MAX
+        hits = check_limit(self.max_hits, field="max_hits", default=usual, most=limits.RECALL_MAX)
         object.__setattr__(self, "max_hits", hits)
+        room = check_limit(self.chars, field="chars", default=chars, most=limits.RECALL_CHARS_MAX)
         object.__setattr__(self, "chars", room)
 
 

@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from substrate import limits
+from substrate.errors import Invalid
 from substrate.recall import embedding, index
-from substrate.recall.answer import Arm, Recall, fitted
+from substrate.recall.answer import Arm, Budget, Recall, fitted, packed
 from substrate.recall.embedding import Embedder
 from substrate.recall.index import Progress
 from substrate.recall.question import ARMS, Question, Readership, readership
 from substrate.recall.rerank import RERANKED, Reranker, reranked
 from substrate.recall.search import NOT_ASKED, Search
+from substrate.recall.tokens import Count, counter
 from substrate.scopes import access
 from substrate.scopes.caller import Caller
 from substrate.store.database import Database
 from substrate.store.model import MemoryRow
 from substrate.store.transaction import Reader
-
-ENCODE_NOW = 64  # memories encoded before an answer; more are left to a run of their own, and the answer says so
 
 
 def recall(
@@ -41,8 +41,11 @@ def recall(
     max_hits: int | None = None,
     min_score: float = limits.RECALL_MIN_SCORE,
     chars: int | None = None,
+    tokens: int | None = None,
+    tokenizer: str | None = None,
     arms: Collection[str] = ARMS,
     embedder: Embedder | None = None,
+    model: str = embedding.DEFAULT_MODEL,
     reranker: Reranker | None = None,
     progress: Progress | None = None,
 ) -> Recall:
@@ -53,9 +56,12 @@ def recall(
     week" are read, and ages counted, as of that time, else as of the clock. A hit has evidence of its own: a word of
     the query, a cosine of at least `min_score`, a time that the query names, a link from a better one, or being the
     persona of an entity the query names. At most `max_hits` come back, with at most `chars` characters of content
-    together.
+    together; or, where `tokens` are given, whole memories of at most so many together, as `answer.packed` chooses them
+    and the `tokenizer` in this file counts, without one `tokens.bound`.
 
-    `embedder` None is the packaged model where it is installed. A `reranker` puts the `RERANKED` best in its own order,
+    Without an `embedder` the model whose vectors are whole looks by meaning, or `model` where none are yet. Nothing but
+    the query is encoded; memories that have no vector so far are found by their words, and their number stands with the
+    vector arm. A `reranker` puts the `RERANKED` best in its own order,
     unless the query names an entity and asks nothing else; `score` stays what it was, `arms` holds what the model gave.
     Must not be called inside `db.read` or `db.write`: it takes the store's file for short moments, and not while texts
     are encoded or read by the reranker. Raises Invalid naming the field, NotFound for a namespace the caller may not
@@ -72,16 +78,20 @@ def recall(
         max_hits=max_hits,
         min_score=min_score,
         chars=chars,
+        tokens=tokens,
         arms=arms,
     )
+    counts = counter(tokenizer) if tokens is not None else None
     with db.read() as r:
         readers = readership(r, caller, question)
-    encoder, fared = _encoder(question, embedder)
-    view, missing = index.of(db).view(db, readers, encoder, limit=ENCODE_NOW, progress=progress)
+    follower = index.of(db)
+    state = follower.catch_up(db, progress)
+    encoder, why_not = _encoder(question, embedder, state.model, model)
+    view = follower.seen(state, readers, encoder.model_id if encoder else "")
     search = Search(readers, view)
-    fared["lexical"] = search.by_words()
+    fared = {"lexical": search.by_words(), "vector": why_not}
     if encoder is not None:
-        fared["vector"] = search.by_meaning(encoder.encode([query])[0], missing)
+        fared["vector"] = search.by_meaning(encoder.encode([query])[0], int(index.unencoded(view).sum()))
     fared["time"] = search.by_time(db.clock())
     many = max(int(readers.question.max_hits or 0), RERANKED if reranker else 0)
     with db.read() as r:
@@ -93,19 +103,38 @@ def recall(
     if reranker is not None and not search.only_named:
         shown, given = reranked(reranker, query, shown)
     shown = shown[: readers.question.max_hits]
-    texts = fitted(shown, int(readers.question.chars or 0))
-    hits = tuple(search.hit(row, text, given) for row, text in zip(shown, texts, strict=False))
-    return Recall(hits, {name: fared[name] for name in ARMS}, len(shown) - len(hits))
+    texts, budget = _within(shown, readers.question, counts)
+    hits = tuple(search.hit(row, texts[row.id], given) for row in shown if row.id in texts)
+    return Recall(hits, {name: fared[name] for name in ARMS}, len(shown) - len(hits), budget)
 
 
-def _encoder(question: Question, embedder: Embedder | None) -> tuple[Embedder | None, dict[str, Arm]]:
-    """Return the encoder to use, or none and why the vector arm does not run."""
+def _encoder(question: Question, embedder: Embedder | None, serving: str, wanted: str) -> tuple[Embedder | None, Arm]:
+    """Return the encoder to use, or none and why the vector arm does not run.
+
+    While vectors of the model that is wanted are being made, those that serve are asked, unless their model is gone.
+    """
     if "vector" not in question.arms:
-        return None, {"vector": NOT_ASKED}
+        return None, NOT_ASKED
     if embedder is not None:
-        return embedder, {}
-    possible, why_not = embedding.available()
-    return (embedding.load(), {}) if possible else (None, {"vector": Arm(False, why_not)})
+        return embedder, Arm(True)
+    model = serving if serving and embedding.available(serving)[0] else wanted
+    possible, why_not = embedding.available(model)
+    if not possible:
+        return None, Arm(False, why_not)
+    try:
+        return embedding.load(model), Arm(True)
+    except Invalid as error:
+        return None, Arm(False, error.message)
+
+
+def _within(
+    rows: Sequence[MemoryRow], question: Question, counts: tuple[str, Count] | None
+) -> tuple[dict[str, str], Budget | None]:
+    """Return the texts the budget has room for, by id: whole where it is in tokens, else the last may be cut."""
+    if counts is None or question.tokens is None:
+        return dict(zip((row.id for row in rows), fitted(rows, int(question.chars or 0)), strict=False)), None
+    taken, budget = packed(rows, question.tokens, *counts)
+    return {row.id: row.content or "" for row in taken}, budget
 
 
 def _rows(r: Reader, names: Sequence[str]) -> list[MemoryRow]:

@@ -36,7 +36,10 @@ class VectorPart:
 
 @dataclass(frozen=True)
 class State:
-    """Hold the parts as of event `cursor`, whose hash is `event_hash`; `code` names the manifest it was read from."""
+    """Hold the parts as of event `cursor`, whose hash is `event_hash`; `code` names the manifest it was read from.
+
+    `model` is the name or folder of the model whose vectors are whole, or were when last looked at; "" for none yet.
+    """
 
     cursor: int = 0
     event_hash: str = ""
@@ -44,6 +47,7 @@ class State:
     vectors: tuple[VectorPart, ...] = ()
     code: str = ""
     published: int = 0
+    model: str = ""
 
     @property
     def unpublished(self) -> int:
@@ -81,17 +85,23 @@ def advance(state: State, documents: Mapping[str, Document | None], cursor: int,
 
 
 def compacted(state: State) -> State:
-    """Return the state with at most PARTS parts of each kind."""
-    parts, encoded = _tail_joined(state.parts, 1), state.vectors
+    """Return the state with at most PARTS parts of each kind, of vectors for each model."""
+    parts = _tail_joined(state.parts, 1)
     start = _merge_from([len(part.segment) for part in parts])
     if start < len(parts):
         joined = segment.combine([(part.segment, part.live) for part in parts[start:]])
         parts = (*parts[:start], _whole(joined))
+    models = dict.fromkeys(part.vectors.model_id for part in state.vectors)
+    encoded = (_merged([part for part in state.vectors if part.vectors.model_id == name]) for name in models)
+    return replace(state, parts=parts, vectors=tuple(part for group in encoded for part in group))
+
+
+def _merged(encoded: Sequence[VectorPart]) -> Sequence[VectorPart]:
     start = _merge_from([len(part.vectors) for part in encoded])
-    if start < len(encoded):
-        rows = [(part.vectors, np.ones(len(part.vectors), np.bool_)) for part in encoded[start:]]
-        encoded = (*encoded[:start], VectorPart(vectors.combine(rows)))
-    return replace(state, parts=parts, vectors=encoded)
+    if start == len(encoded):
+        return encoded
+    rows = [(part.vectors, np.ones(len(part.vectors), np.bool_)) for part in encoded[start:]]
+    return [*encoded[:start], VectorPart(vectors.combine(rows))]
 
 
 def _merge_from(sizes: Sequence[int]) -> int:
@@ -124,12 +134,33 @@ def digests(state: State, names: Sequence[str]) -> dict[str, bytes]:
     }
 
 
+def having(state: State, model_id: str, names: Sequence[str]) -> dict[str, bytes]:
+    """Return the digests of the texts that these memories have vectors of, by this model."""
+    wanted = np.array([name.encode() for name in names], dtype=np.bytes_)
+    return {
+        str(rows.ids[slot], "utf-8"): rows.digests[slot].tobytes()
+        for rows in (part.vectors for part in state.vectors if part.vectors.model_id == model_id)
+        for slot in np.flatnonzero(np.isin(rows.ids, wanted)).tolist()
+    }
+
+
 def with_vectors(state: State, model_id: str, found: Mapping[str, tuple[bytes, Floats]]) -> State:
-    """Return the state with vectors, given by id with the digest of the text encoded; other models' are dropped."""
+    """Return the state with vectors of a model, given by id with the digest of the text encoded; others' stay."""
     matrix = np.stack([row for _, row in found.values()])
     fresh = vectors.build(model_id, list(found), [digest for digest, _ in found.values()], matrix)
-    same = (part for part in state.vectors if part.vectors.model_id == model_id)
-    return replace(state, vectors=(*same, VectorPart(fresh)))
+    return replace(state, vectors=(*state.vectors, VectorPart(fresh)))
+
+
+def serves(state: State, model: str, model_id: str) -> bool:
+    """Tell whether a model is the one whose vectors serve, and the state holds no other's."""
+    return state.model == model and all(part.vectors.model_id == model_id for part in state.vectors)
+
+
+def settled(state: State, model: str, model_id: str) -> State:
+    """Return the state with the vectors of this model alone, which is the one that serves from now on."""
+    return replace(
+        state, model=model, vectors=tuple(part for part in state.vectors if part.vectors.model_id == model_id)
+    )
 
 
 def _whole(part: Segment) -> Part:

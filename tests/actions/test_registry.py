@@ -20,6 +20,7 @@ NAMES = {
     *("space_policy", "space_access", "space_member", "space_accept", "who_add", "who_list", "who_show", "who_token"),
     *("who_key", "who_revoke", "who_retire", "audit_log", "audit_verify", "audit_checkpoint", "audit_prove"),
     *("persona_pin", "distil", "audit_keys", "audit_export", "audit_rotate", "status", "rewrite", "tick", "jobs"),
+    "reindex",
 }
 
 
@@ -130,7 +131,7 @@ def test_an_action_says_whether_it_writes(memory: Memory):
         *("remember", "edit", "retire", "forget", "reflect", "link", "entity_add", "entity_alias", "entity_merge"),
         *("persona_generate", "space_add", "space_policy", "space_access", "space_member", "space_accept", "who_add"),
         *("who_token", "who_key", "who_revoke", "who_retire", "rewrite", "tick", "persona_pin", "distil"),
-        "audit_rotate",
+        *("audit_rotate", "reindex"),
     }
     head = registry.call(memory, "status")["events"]
     for name in ("list", "status", "space_list", "who_list", "audit_log", "audit_keys", "audit_verify", "audit_export"):

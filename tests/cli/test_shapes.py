@@ -86,7 +86,7 @@ def test_reflect_answers_with_what_it_rests_on(shell: Terminal, cast: Cast):
 
 def test_recall_answers_with_hits_and_what_each_arm_did(shell: Terminal):
     found = shell.ok("recall", "Lisbon", "--max", "1")
-    assert found.keys() == {"hits", "arms", "left_out"}
+    assert found.keys() == {"hits", "arms", "left_out", "tokens"}
     assert [hit.keys() >= {"memory", "score", "arms"} for hit in found["hits"]] == [True]
     assert found["hits"][0]["memory"].keys() == ROW
     assert found["hits"][0]["arms"].keys() <= found["arms"].keys()

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from curator import actions, jobs, shift, worker
+from curator import actions, encoding, jobs, shift, worker
 from curator.jobs import PAUSES, Job, Means
 from curator.llm.model import Completion, Message, Model, Schema
 from curator.llm.scripted import Scripted
 from curator.persona import cadence
 from substrate.actions import registry
-from substrate.errors import Conflict, NoModel
+from substrate.config import Search
+from substrate.errors import Conflict, Invalid, NoModel
 from substrate.home import Memory
 from substrate.scopes import namespaces
 from substrate.store.model import MemoryRow, to_json
@@ -271,9 +272,9 @@ def test_a_kind_of_job_is_a_line_in_a_table(ready: Workshop):
     assert {one["kind"]: one.get("dreamt") for one in ran} == {"persona": None, "dreams": "ada"}
 
 
-def test_what_recall_has_not_encoded_is_encoded_by_the_tick(shop: Workshop):
+def test_what_has_no_vector_gets_it_by_a_job(shop: Workshop, monkeypatch: pytest.MonkeyPatch):
     class Letters:
-        model_id, dimension = "letters", 4
+        source, model_id, dimension = Search.model, "letters", 4
 
         def encode(self, texts: Sequence[str], progress: Any = None) -> Any:
             import numpy as np
@@ -281,16 +282,31 @@ def test_what_recall_has_not_encoded_is_encoded_by_the_tick(shop: Workshop):
             rows = np.array([[len(text), text.count("a"), text.count("e"), 1] for text in texts], np.float32)
             return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
-    from substrate.recall import index, recall
+    from substrate.recall import index
 
     encoder = Letters()
-    for number in range(70):
+    for number in range(7):
         shop.observe(f"thing {number} lay in the yard")
-    assert worker.tick(shop.memory, encoder=encoder)["encoded"] == 0
-    recall.recall(shop.memory.db, shop.memory.caller, "yard", embedder=encoder)
-    assert index.of(shop.memory.db).encode(shop.memory.db, encoder, limit=0) == 6
-    assert worker.tick(shop.memory, encoder=encoder)["encoded"] == 6
+    monkeypatch.setattr(encoding, "TEXTS", 5)  # so that a job stops halfway and is opened again
+    found = worker.tick(shop.memory, encoder=encoder)
+    assert (found["encoded"], found["ran"], found["waiting"]) == (7, [], [])
     assert index.of(shop.memory.db).encode(shop.memory.db, encoder, limit=0) == 0
+    assert worker.tick(shop.memory, encoder=encoder)["encoded"] == 0
+
+
+def test_a_model_of_vectors_that_does_not_load_waits_and_is_tried_again(shop: Workshop):
+    class Broken:
+        source, model_id, dimension = Search.model, "broken", 4
+
+        def encode(self, texts: Sequence[str], progress: Any = None) -> Any:
+            raise Invalid("the folder does not load", hint="give another one")
+
+    shop.observe("a thing lay in the yard")
+    [one] = worker.tick(shop.memory, encoder=Broken())["ran"]
+    assert (one["kind"], one["outcome"], one["reason"]) == ("encode", "waiting", "no_embedder")
+    [waits] = actions.waiting(shop.memory)["jobs"]
+    assert (waits["state"], waits["message"]) == ("pending", "the model that makes vectors does not load")
+    assert worker.tick(shop.memory, encoder=Broken())["ran"] == []
 
 
 def test_jobs_hold_ids_and_no_text(ready: Workshop):

@@ -85,6 +85,7 @@ BASES: Mapping[str, Json] = {
     "get": {"id": "{observation}"},
     "list": {},
     "recall": {"query": "ferry"},
+    "reindex": {},
     "link": {"source": "{observation}", "target": "{other}", "relation": "related_to"},
     "graph": {"id": "{observation}"},
     "paths": {"source": "{observation}", "target": "{other}"},

@@ -6,15 +6,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from substrate.recall.embedding import Floats, Progress
+from substrate.recall.embedding import DEFAULT_MODEL, Floats, Progress
 from substrate.recall.words import words
 
 
 class WordVectors:
     """Encode a text as the normalised sum of its words' directions; a blank one as zeros."""
 
-    def __init__(self, model_id: str = "words/1", dimension: int = 48) -> None:
-        self.model_id, self.dimension = model_id, dimension
+    def __init__(self, model_id: str = "words/1", dimension: int = 48, source: str = DEFAULT_MODEL) -> None:
+        self.model_id, self.dimension, self.source = model_id, dimension, source
         self.encoded: list[str] = []
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> Floats:

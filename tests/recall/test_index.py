@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from substrate.errors import Unavailable
 from substrate.recall import folder, index
 from substrate.recall.recall import recall
 from substrate.recall.state import PARTS
@@ -211,18 +212,13 @@ def test_an_interrupted_run_of_encoding_goes_on_where_it_stopped(house: House) -
     assert len(encoder.encoded) == len(set(encoder.encoded)) == 3 * index.ENCODED // 2
 
 
-def test_another_model_replaces_the_vectors_and_is_never_mixed_with_them(house: House) -> None:
-    many(house, 2 * PARTS)
-    first, second = WordVectors("words/1"), WordVectors("words/2", dimension=16)
-    follower = index.of(house.db)
-    assert follower.encode(house.db, first) == 0
-    assert follower.encode(house.db, second, limit=4) == 2 * PARTS - 4
-    state = follower.catch_up(house.db)
-    assert {part.vectors.model_id for part in state.vectors} == {"words/2"}
-    assert follower.seen(state, index.EVERYTHING, "words/1").space.encoded.sum() == 0
-    assert follower.seen(state, index.EVERYTHING, "words/2").space.encoded.sum() == 4
-    found = recall(house.db, house.ann, "heron", arms=("vector",), embedder=second, min_score=-1, max_hits=100)
-    assert len(found.hits) == 2 * PARTS
+def test_a_memory_gone_without_an_event_ends_the_encoding(house: House, encoder: WordVectors) -> None:
+    row = house.remember("A heron stood still.")
+    index.of(house.db).catch_up(house.db)
+    with house.db.connection() as connection:
+        connection.run("DELETE FROM memories WHERE id = ?", [row.id])
+    with pytest.raises(Unavailable, match="not in the store"):
+        index.of(house.db).encode(house.db, encoder)
 
 
 def test_vector_files_are_merged_as_they_grow_in_number(house: House, encoder: WordVectors) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from substrate.errors import Integrity, Invalid, NotFound
-from substrate.recall import embedding
+from substrate.recall import embedding, index
 from substrate.recall.answer import Recall
 from substrate.recall.recall import recall
 from substrate.scopes.caller import Caller
@@ -58,6 +58,7 @@ def test_each_arm_says_whether_it_ran_and_why_not(house: House) -> None:
 def test_the_vector_arm_finds_what_shares_meaning(house: House, encoder: WordVectors) -> None:
     row = house.remember("the and of which")
     house.remember("Something else entirely was said.")
+    index.of(house.db).encode(house.db, encoder)
     answer = asked(house, "which of the and", arms=("vector",), embedder=encoder, min_score=0.3)
     assert ids(answer)[0] == row.id
     assert answer.arms["vector"] == type(answer.arms["vector"])(True)
@@ -66,8 +67,10 @@ def test_the_vector_arm_finds_what_shares_meaning(house: House, encoder: WordVec
 
 def test_the_packaged_model_is_used_where_it_is_installed(house: House) -> None:
     row = house.remember("The cat sat on the mat.")
-    answer = asked(house, "feline on a rug", arms=("lexical", "vector"))
     possible, why_not = embedding.available()
+    if possible:
+        index.of(house.db).encode(house.db, embedding.load())
+    answer = asked(house, "feline on a rug", arms=("lexical", "vector"))
     assert answer.arms["vector"].ran == possible
     assert answer.arms["vector"].why_not == why_not
     assert ids(answer) == ([row.id] if possible else [])
@@ -94,11 +97,13 @@ def test_a_row_edited_behind_the_log_is_not_shown(house: House) -> None:
 def test_answers_are_the_same_with_and_without_rows_of_others(house: House, encoder: WordVectors) -> None:
     for number in range(12):
         house.remember(f"Scout saw heron {number} at the lake.", caller=house.scout)
+    index.of(house.db).encode(house.db, encoder)
     arms = ("lexical", "vector", "graph", "entity")
     before = asked(house, "heron at the lake", caller=house.scout, embedder=encoder, arms=arms, max_hits=100)
     for number in range(80):
         house.remember(f"Heron heron lake {number}.", caller=house.rook, namespace=f"agents/{house.rook.id}")
         house.remember("Scout: the lake heron.", caller=house.rook, applies_to=[house.rook.id])
+    index.of(house.db).encode(house.db, encoder)
     after = asked(house, "heron at the lake", caller=house.scout, embedder=encoder, arms=arms, max_hits=100)
     assert len(before.hits) == 12
     assert after == before
@@ -120,16 +125,27 @@ def test_names_of_hidden_memories_are_not_known(house: House) -> None:
 
 def test_a_vector_hit_below_the_least_score_is_noise(house: House, encoder: WordVectors) -> None:
     house.remember("the and of which")
+    index.of(house.db).encode(house.db, encoder)
     assert asked(house, "which of the and", arms=("vector",), embedder=encoder, min_score=1.0).hits == ()
 
 
 def test_the_vector_arm_says_how_many_memories_have_no_vector_yet(house: House, encoder: WordVectors) -> None:
-    for number in range(70):
+    for number in range(9):
         house.remember(f"note number {number}")
+    index.of(house.db).encode(house.db, encoder, limit=5)
     answer = asked(house, "note", arms=("vector",), embedder=encoder)
     assert answer.arms["vector"].ran
-    assert answer.arms["vector"].why_not == "6 of 70 memories have no vector yet"
+    assert answer.arms["vector"].why_not == "4 of 9 memories have no vector yet"
+    index.of(house.db).encode(house.db, encoder)
     assert asked(house, "note", arms=("vector",), embedder=encoder).arms["vector"].why_not is None
+
+
+def test_a_question_encodes_itself_and_nothing_else(house: House, encoder: WordVectors) -> None:
+    row = house.remember("the heron stood still")
+    found = asked(house, "heron", arms=("lexical", "vector"), embedder=encoder)
+    assert encoder.encoded == ["heron"]
+    assert ids(found) == [row.id] and set(found.hits[0].arms) == {"lexical"}
+    assert found.arms["vector"].why_not == "1 of 1 memories have no vector yet"
 
 
 @pytest.mark.requirement("S3-12")
