@@ -133,6 +133,7 @@ def lived_in(folder: Path) -> Store:
     call(memory.as_("scout"), "remember", {"text": "The nightly build is green.", "namespace": "team/tides"})
     forgotten = call(memory, "remember", {"text": "A secret to forget."})
     call(memory, "forget", {"id": forgotten["id"], "why": "private"})
+    call(memory, "reindex", {})  # so that the index has files
     call(memory, "recall", {"query": "where does Mara live"})
     memory.close()
     child = os.fork()
@@ -154,6 +155,7 @@ def _open(store: Store, *, create: bool = False) -> Memory:
 def answers(store: Store) -> Answers:
     """Ask a home everything that is compared, as each who is in it, in a process that has seen nothing."""
     with closing(_open(store)) as memory:
+        call(memory, "reindex", {})  # the worker's part: what was lost of the index is made anew
         found = [json.dumps(call(memory, name, given), sort_keys=True) for name, given in QUESTIONS]
         listed = call(memory, "list", {"kind": "reflection"})["items"]
         persona = call(memory, "persona", {"entity": "mara"})["persona"]

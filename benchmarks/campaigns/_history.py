@@ -35,6 +35,7 @@ from substrate.store.model import MemoryRow
 ENTITIES = ("ada", "ben", "cleo")
 WORDS = ["tends", "paints", "mends", "sells", "counts", "plants", "records", "studies", "bakes", "repairs"]
 THINGS = ["roses", "boats", "clocks", "maps", "bread", "songs", "lenses", "bees", "kites", "bells"]
+STATEMENTS = 6  # that the engine runs for one write
 # What somebody does who can write the file and not the key; each changes something that a read returns or rests on.
 TAMPERING = (
     "UPDATE memories SET content = content || ' indeed' WHERE id = ?",
@@ -177,7 +178,7 @@ class History(RuleBasedStateMachine):
         """Let another process write and be killed; what it acknowledged is there, and at most one write more."""
         self.memory.close()
         texts = [self._sentence(chance) for _ in range(chance.randint(1, 5))]
-        acknowledged = killed(self.root, texts, chance.randint(0, 40))
+        acknowledged = killed(self.root, texts, chance.randint(0, STATEMENTS * len(texts)))
         self.memory = self._open()
         rows = {row.content: row.id for row in self._rows() if row.id not in self.told}
         found = [text in rows for text in texts]

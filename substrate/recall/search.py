@@ -212,7 +212,8 @@ class Search:
         table, asked = self.table, self.asked
         lexical = table.words + table.times if asked.words is not None or asked.times.spans else None
         nearness = table.nearness if asked.vector is not None else None
-        self.scores = fusion.fused(lexical, nearness, table.about, table.episodes, table.recent, table.drawn)
+        recent = table.recent - table.recent.min(initial=moments.RECENT)  # 0 for the oldest
+        self.scores = fusion.fused(lexical, nearness, table.about, table.episodes, recent, table.drawn)
         self.evidence = table.own | table.near | table.bounded
         self.evidence |= self._named("persona") & self.only_named
 

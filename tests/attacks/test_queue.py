@@ -58,6 +58,7 @@ def test_a_pipe_in_the_place_of_a_file_hangs_nothing(tmp_path: Path, place: str)
     call(memory, "remember", {"text": "The ferry leaves at nine."})
     call(memory, "recall", {"query": "ferry"})
     memory.close()
+    (home / place).parent.mkdir(exist_ok=True)
     (home / place).unlink(missing_ok=True)
     os.mkfifo(home / place, 0o600)
     code = (
