@@ -173,12 +173,20 @@ class History(RuleBasedStateMachine):
         self._note("reopen")
 
     @precondition(lambda self: self._calm())
-    @rule(chance=st.randoms(use_true_random=False))
-    def kill(self, chance: random.Random) -> None:
-        """Let another process write and be killed; what it acknowledged is there, and at most one write more."""
+    @rule(
+        written=st.integers(0, 4),
+        left=st.integers(0, STATEMENTS - 1),
+        chance=st.randoms(use_true_random=False),
+    )
+    def kill(self, written: int, left: int, chance: random.Random) -> None:
+        """Let another process write and be killed; what it acknowledged is there, and at most one write more.
+
+        It dies in the write after the first `written`, with `left` statements to come after the one it would run: none
+        when it is about to commit, which is what Hypothesis tries most.
+        """
         self.memory.close()
-        texts = [self._sentence(chance) for _ in range(chance.randint(1, 5))]
-        acknowledged = killed(self.root, texts, chance.randint(0, STATEMENTS * len(texts)))
+        texts = [self._sentence(chance) for _ in range(written + 1)]
+        acknowledged = killed(self.root, texts, STATEMENTS * (written + 1) - 1 - left)
         self.memory = self._open()
         rows = {row.content: row.id for row in self._rows() if row.id not in self.told}
         found = [text in rows for text in texts]
