@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from substrate.config import EMBEDDING_MODEL
 from substrate.errors import Invalid, NoModel
-from substrate.recall.installed import HINT, PACKAGE, available
+from substrate.recall.installed import PACKAGE, available
 from substrate.recall.minilm import MiniLM
 
 __all__ = [
@@ -138,7 +138,8 @@ def load(model: str = DEFAULT_MODEL) -> Embedder:
 def _require(model: str) -> None:
     possible, why_not = available(model)
     if not possible:
-        raise NoModel(f"no vectors: {why_not}", hint=f"recall works by words alone, or: {HINT}")
+        choices = f"{DEFAULT_MODEL}, or a folder that sentence-transformers saved"
+        raise NoModel(f"no vectors: {why_not}", hint=f"recall works by words alone; a model is {choices}")
 
 
 def _folder(model: str) -> Path:

@@ -69,8 +69,9 @@ def test_a_model_that_is_not_there_says_so(tmp_path: Path) -> None:
         f"there is no sentence-transformers model in {tmp_path}",
         "the semantic extra is not installed: pip install '.[semantic]' in a clone of ai-memory",
     )
-    with pytest.raises(NoModel):
+    with pytest.raises(NoModel) as caught:
         embedding.load(str(tmp_path))
+    assert "a folder that sentence-transformers saved" in (caught.value.hint or "")
 
 
 def test_without_the_extra_recall_is_told_why() -> None:
