@@ -252,7 +252,7 @@ class History(RuleBasedStateMachine):
         self.backed_up = made["sequence"], deepcopy(self.told)
         self._note("backup")
 
-    @precondition(lambda self: self.steps % 2 and self.backed_up is not None and self._head() > self.backed_up[0])
+    @precondition(lambda self: self.steps % 4 == 1 and self.backed_up is not None and self._head() > self.backed_up[0])
     @rule(lost=st.booleans())
     def restore(self, lost: bool) -> None:
         """Restore the backup of a store that is damaged or lost: all is back, or as it was at the backup.

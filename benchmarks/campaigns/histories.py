@@ -86,7 +86,7 @@ def run(work: Work) -> Outcome:
         for counts, fault in pool.map(_tell, parts):
             book += counts
             faults += fault
-    return Outcome({"histories": book.pop("histories", 0), **dict(sorted(book.items()))}, faults)
+    return Outcome({"histories begun": book.pop("histories", 0), **dict(sorted(book.items()))}, faults)
 
 
 def _tell(work: Work) -> tuple[Counter[str], list[str]]:
