@@ -158,6 +158,26 @@ def made(root: Path) -> State:
     return state
 
 
+def laid(folder: Path, operation: Operation) -> Path:
+    """Give the store that an operation starts with: the folder's ``story``, or what a restore begins with."""
+    story = folder / "story"
+    if not isinstance(operation, Restore):
+        return story
+    root = fresh(folder / f"{operation.name}, before", story, operation)
+    child = apart(lambda _: operation.lay(root))
+    assert child.status == 0, f"there is nothing for {operation.name}"
+    return root
+
+
+def fresh(root: Path, template: Path, operation: Operation) -> Path:
+    """Put into a folder what the operation starts with; give the folder."""
+    if operation.new:
+        root.mkdir()
+    else:
+        shutil.copytree(template, root)
+    return root
+
+
 def _story(root: Path) -> None:
     memory = opened(root, create=True)
     with memory.write() as tx:

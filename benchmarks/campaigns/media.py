@@ -3,7 +3,8 @@
 Four ways, at each call that changes a file: an input/output error once; from then on; no space from then on; a write of
 which only half found space. What the operation raises has to be a typed error with a hint. Then the medium is whole
 again, and the same process, without opening anything anew by hand, has to find one of the states between two of the
-operation's transactions, do the operation to its end, and write. A second process verifies the whole store.
+operation's transactions, do the operation to its end, and write. A second process verifies the whole store. A restore
+begins with a store that is lost or damaged; done again, it leaves the memories that an undisturbed one leaves.
 
 Besides, a small disk is filled up for good, at different moments: what was acknowledged before is there, the same
 process writes again once there is space.
@@ -21,13 +22,28 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.campaigns import _medium
 from benchmarks.campaigns._apart import Say, apart
 from benchmarks.campaigns._medium import Among, Way
-from benchmarks.campaigns._work import OPERATIONS, Operation, State, counted_salts, faults, made, opened, states
+from benchmarks.campaigns._work import (
+    OPERATIONS,
+    RESTORES,
+    Operation,
+    Restore,
+    State,
+    counted_salts,
+    faults,
+    fresh,
+    laid,
+    made,
+    opened,
+    rows,
+    states,
+)
 from benchmarks.campaigns.campaign import Campaign, Outcome, Work
 from substrate.errors import AiMemoryError
 from substrate.home import Memory
@@ -57,15 +73,14 @@ def drive(work: Work) -> Outcome:
     chance, points = random.Random(work.seed), Counter[str]()
     found: list[str] = []
     start = made(work.folder / "story")
-    for operation in OPERATIONS:
-        undisturbed = {among: _whole(work, operation, among, start) for among in (Among.ANY, Among.ROOM)}
+    for operation in (*OPERATIONS, *RESTORES):
+        known = _whole(work, operation, start)
         for way, (_, _, among) in WAYS.items():
-            calls, passed = undisturbed[among]
-            for number in range(1, calls + 1):
+            for number in range(1, known.calls[among] + 1):
                 if chance.random() * 100 < work.sizes["percent"]:
                     points[way] += 1
-                    at = f"{operation.name}, {way}, at call {number} of {calls}"
-                    found += (f"{at}: {fault}" for fault in _failed(work, operation, way, number, passed, points))
+                    at = f"{operation.name}, {way}, at call {number} of {known.calls[among]}"
+                    found += (f"{at}: {fault}" for fault in _failed(work, known, way, number, points))
     for number in range(work.sizes["disks"]):
         found += (f"full disk {number}: {fault}" for fault in _filled(work, number, chance.random(), points))
     figures: dict[str, Any] = {way: points[way] for way in WAYS}
@@ -75,42 +90,46 @@ def drive(work: Work) -> Outcome:
     return Outcome(figures, found)
 
 
-def _fresh(work: Work, operation: Operation) -> Path:
-    root = work.folder / "run"
-    if operation.new:
-        root.mkdir()
-    else:
-        shutil.copytree(work.folder / "story", root)
-    return root
+@dataclass(frozen=True)
+class Run:
+    """An operation, the store it starts with, its calls by kind, its states, the memories a restore leaves."""
+
+    operation: Operation
+    template: Path
+    calls: dict[Among, int]
+    passed: list[State]
+    left: list[Any]
 
 
-def _whole(work: Work, operation: Operation, among: Among, start: State) -> tuple[int, list[State]]:
-    """Do the operation undisturbed; give how many such calls it makes, and the states it passes."""
-    root = _fresh(work, operation)
+def _whole(work: Work, operation: Operation, start: State) -> Run:
+    """Do the operation undisturbed, once for each kind of call, and note what it does."""
+    template, calls = laid(work.folder, operation), {}
+    passed: list[State] = []
+    left: list[Any] = []
+    for among in (Among.ANY, Among.ROOM):
+        root = fresh(work.folder / "run", template, operation)
 
-    def act(say: Say) -> None:
-        operation.before()
-        counted_salts()
-        states(say)
-        _medium.begin(root, among=among)
-        memory = opened(root, create=operation.new)
-        operation.act(memory)
-        memory.close()
-        say(_medium.end())
+        def act(say: Say, root: Path = root, among: Among = among) -> None:
+            operation.before()
+            counted_salts()
+            states(say)
+            _medium.begin(root, among=among)
+            operation.do(root)
+            say(_medium.end())
 
-    child = apart(act)
-    assert child.status == 0, f"{operation.name} fails undisturbed"
-    shutil.rmtree(root)
-    *passed, calls = child.said
-    return calls, [start, *passed]
+        child = apart(act)
+        assert child.status == 0, f"{operation.name} fails undisturbed"
+        *passed, calls[among] = child.said
+        if isinstance(operation, Restore):
+            left = apart(lambda say, root=root: say(rows(root))).said
+        shutil.rmtree(root)
+    return Run(operation, template, calls, [start, *passed], left)
 
 
-def _failed(
-    work: Work, operation: Operation, way: str, number: int, passed: list[State], points: Counter[str]
-) -> Iterator[str]:
+def _failed(work: Work, known: Run, way: str, number: int, points: Counter[str]) -> Iterator[str]:
     """Let one call fail; tell what was wrong with what followed."""
-    root = _fresh(work, operation)
-    child = apart(lambda say: _suffer(say, work, operation, root, way, number, passed))
+    root = fresh(work.folder / "run", known.template, known.operation)
+    child = apart(lambda say: _suffer(say, work, known, root, way, number))
     if child.status != 0:
         yield f"the process ended with {child.status}"
     for told in child.said:
@@ -118,13 +137,14 @@ def _failed(
             points[told] += 1
         else:
             yield told
-    after = apart(lambda say: _verify(say, operation, root))
+    after = apart(lambda say: _verify(say, known.operation, root))
     yield from after.said if after.status == 0 else [*after.said, f"the verifying process ended with {after.status}"]
     shutil.rmtree(root)
 
 
-def _suffer(say: Say, work: Work, operation: Operation, root: Path, way: str, number: int, passed: list[State]) -> None:
+def _suffer(say: Say, work: Work, known: Run, root: Path, way: str, number: int) -> None:
     """Be the process whose medium fails, and that goes on when it is whole again."""
+    operation = known.operation
     _break(work.broken)
     operation.before()
     counted_salts()
@@ -132,22 +152,32 @@ def _suffer(say: Say, work: Work, operation: Operation, root: Path, way: str, nu
     memory: Memory | None = None
     _medium.begin(root, number, kind, error=error, among=among)
     try:
-        memory = opened(root, create=operation.new)
-        operation.act(memory)
-        say("done")
-        memory.close()
+        if isinstance(operation, Restore):
+            operation.do(root)
+            say("done")
+        else:
+            memory = opened(root, create=operation.new)
+            operation.act(memory)
+            say("done")
+            memory.close()
     except AiMemoryError as told:
         say("error" if told.hint else f"no hint: {told.message}")
     except Exception as told:
         say(f"untyped: {type(told).__name__}: {told}")
     _medium.end()
     try:
-        memory = memory or opened(root, create=operation.new)
-        with memory.read() as r:
-            state = [r.head.sequence, r.head.state_root]
-        if operation.exact and state not in passed:
-            say(f"it is at event {state[0]}, which is between two transactions")
-        operation.act(memory)
+        if isinstance(operation, Restore):
+            operation.do(root)
+            if [rows(root)] != known.left:
+                say("its memories are not those that it has when nothing fails")
+            memory = opened(root)
+        else:
+            memory = memory or opened(root, create=operation.new)
+            with memory.read() as r:
+                state = [r.head.sequence, r.head.state_root]
+            if operation.exact and state not in known.passed:
+                say(f"it is at event {state[0]}, which is between two transactions")
+            operation.act(memory)
         with memory.write() as tx:
             memories.remember(tx, memory.caller, "It works again.")
         memory.close()

@@ -30,6 +30,8 @@ from benchmarks.campaigns._work import (
     State,
     counted_salts,
     faults,
+    fresh,
+    laid,
     made,
     opened,
     rows,
@@ -93,9 +95,9 @@ def drive(work: Work) -> Outcome:
 
 def _whole(folder: Path, operation: Operation, start: State, broken: str | None) -> Run:
     """Do the operation twice without interrupting it: it has to make the same calls and pass the same states."""
-    runs, template = [], _laid(folder, operation)
+    runs, template = [], laid(folder, operation)
     for among in (Among.ANY, Among.WRITE):
-        root = _fresh(folder / operation.name, template, operation)
+        root = fresh(folder / operation.name, template, operation)
 
         def act(say: Say, root: Path = root, among: Among = among) -> None:
             _break(broken)
@@ -112,25 +114,6 @@ def _whole(folder: Path, operation: Operation, start: State, broken: str | None)
         shutil.rmtree(root)
     assert not operation.exact or runs[0].passed == runs[1].passed, f"{operation.name} is not the same twice"
     return replace(runs[0], writes=runs[1].calls)
-
-
-def _laid(folder: Path, operation: Operation) -> Path:
-    """Give the store that the operation starts with."""
-    story = folder / "story"
-    if not isinstance(operation, Restore):
-        return story
-    root = _fresh(folder / f"{operation.name}, before", story, operation)
-    child = apart(lambda _: operation.lay(root))
-    assert child.status == 0, f"there is nothing for {operation.name}"
-    return root
-
-
-def _fresh(root: Path, template: Path, operation: Operation) -> Path:
-    if operation.new:
-        root.mkdir()
-    else:
-        shutil.copytree(template, root)
-    return root
 
 
 def _do(
@@ -153,7 +136,7 @@ def _do(
 def _interrupted(work: Work, known: Run, way: str, number: int, opening: list[float]) -> Iterator[str]:
     """Interrupt the operation at one call and look at what is left."""
     operation = known.operation
-    root = _fresh(work.folder / "run", known.template, operation)
+    root = fresh(work.folder / "run", known.template, operation)
     journal = work.folder / "journal" if way == "cut" else None
     disk = Disk(root) if journal else None
 
