@@ -34,6 +34,7 @@ ROOMS = {
     "audit_commands": ("audit",),
     "store_commands": ("status", "tick", "backup", "restore", "doctor", "rewrite", "reindex"),
     "mcp_command": ("mcp",),
+    "bench": ("bench",),
     "demo": ("demo",),
 }
 """In which module of this package each command stands; a module's ``app`` holds one command or more, or is a group."""

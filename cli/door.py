@@ -234,6 +234,8 @@ def answer(found: Answer, words: Words) -> None:
     write(as_json(found) if INVOCATION.as_json else words(found))
     if found.get("ok") is False:
         raise typer.Exit(Integrity.exit_code)
+    if found.get("within") is False:  # a limit that was asked for
+        raise typer.Exit(1)
 
 
 def as_json(found: Answer, indent: int | None = 2) -> str:

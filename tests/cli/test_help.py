@@ -12,7 +12,7 @@ from tests.cli.terminal import Terminal
 NAMES = {
     *("remember", "recall", "get", "list", "edit", "retire", "forget", "link", "reflect", "persona", "entity", "paths"),
     *("graph", "timeline", "impact", "space", "who", "audit", "status", "doctor", "rewrite", "demo", "init"),
-    *("tick", "mcp", "distil", "backup", "restore", "reindex"),
+    *("tick", "mcp", "distil", "backup", "restore", "reindex", "bench"),
 }
 
 
