@@ -29,6 +29,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks import kept
 from benchmarks.startup import machine, version
 from substrate.home import Memory
 from substrate.recall import index, vectors
@@ -64,6 +65,11 @@ class Times:
             + " ".join(f"{float(np.quantile(self.wall, q)):7.2f}" for q in (0.5, 0.95))
         )
 
+    def wire(self) -> dict[str, float]:
+        """Return the quantiles as they are kept: milliseconds of the processor, and on the wall."""
+        columns = (("", self.processor), ("wall_", self.wall))
+        return {f"{name}p{q}": round(float(np.quantile(c, q / 100)), 2) for name, c in columns for q in (50, 95, 99)}
+
     @property
     def judged(self) -> float:
         """The quantile that has a limit."""
@@ -75,15 +81,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _options(argv)
     print("           memories     processor, ms            wall, ms       n  nearest  same   memory")
     print("                        p50     p95     p99     p50     p95")
-    failures = []
-    for rows in options.rows:
-        failures += list(missed(measured(rows, options)))
-    print(f"command    python -m benchmarks.latency {' '.join(sys.argv[1:] if argv is None else argv)}".rstrip())
+    found = [measured(rows, options) for rows in options.rows]
+    failures = [failure for size in found for failure in missed(size)]
+    print(f"command    {kept.command('benchmarks.latency', argv)}")
     print(f"seed       {options.seed}")
     print(f"machine    {machine()}")
     print(f"version    {version()}")
     for failure in failures:
         print("missed:", failure)
+    figures = {"n": options.questions, "seed": options.seed, "sizes": [size.wire() for size in found]}
+    kept.keep(options.keep, "benchmarks.latency", argv, {**figures, "missed": failures})
     return int(bool(failures))
 
 
@@ -93,6 +100,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--broken", action="store_true", help="make the view anew for every question, and fail")
+    kept.add_argument(parser)
     return parser.parse_args(argv)
 
 
@@ -106,6 +114,11 @@ class Found:
     nearest: float
     same: float
     gib: float
+
+    def wire(self) -> dict[str, Any]:
+        """Return it as it is kept."""
+        plain = {"rows": self.rows, "nearest": self.nearest, "same": self.same, "gib": round(self.gib, 3)}
+        return {**plain, "warm": self.warm.wire(), "after": self.after.wire()}
 
 
 def measured(rows: int, options: argparse.Namespace) -> Found:

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import corpora
+from benchmarks import corpora, kept
 from benchmarks.corpora import Question, Sample
 from benchmarks.load_real import Loaded, Replay, add_arguments, load, moment, opened, shown
 from substrate.home import Memory
@@ -101,6 +101,7 @@ def main(argv: list[str] | None = None) -> int:
     add_arguments(parser)
     parser.add_argument("--ablations", action="store_true", help="also run with one arm left out at a time")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    kept.add_argument(parser)
     options = parser.parse_args(argv)
     try:
         samples = corpora.samples(options.data, options.only, options.limit)
@@ -110,6 +111,7 @@ def main(argv: list[str] | None = None) -> int:
     results = measure(samples, Remembering(embedding.load()), options.ablations, quiet=options.json)
     if options.json:
         print(json.dumps(results, indent=2))
+    kept.keep(options.keep, "benchmarks.recall_quality", argv, {"seed": SEED, "systems": results})
     return 0
 
 

@@ -27,12 +27,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import kept
 from benchmarks.peers.given import made
 from benchmarks.startup import ROOT, machine, version
 
@@ -54,21 +54,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             told[name] = found
             print(line(name, found), flush=True)
     failures = list(lost(told))
-    run = {
-        "command": f"python -m benchmarks.peers {' '.join(sys.argv[1:] if argv is None else argv)}".rstrip(),
-        "rows": options.rows,
-        "n": f"{options.questions} questions, {options.writes} writes",
-        "seed": options.seed,
-        "machine": machine(),
-        "version": version(),
-        "date": datetime.now(UTC).date().isoformat(),
-    }
-    for key, value in run.items():
-        print(f"{key:10}{value}")
+    n = f"{options.questions} questions, {options.writes} writes"
+    print(f"command   {kept.command('benchmarks.peers', argv)}")
+    print(f"n         {n}, {options.rows:,} memories")
+    print(f"seed      {options.seed}")
+    print(f"machine   {machine()}")
+    print(f"version   {version()}")
     for failure in failures:
         print("missed:", failure)
-    if options.keep:
-        Path(options.keep).write_text(json.dumps({**run, "systems": told, "missed": failures}, indent=1) + "\n")
+    figures = {"rows": options.rows, "n": n, "seed": options.seed, "systems": told, "missed": failures}
+    kept.keep(options.keep, "benchmarks.peers", argv, figures)
     return int(bool(failures))
 
 
@@ -132,7 +127,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--peer", type=_peer, action="append", default=[], metavar="NAME=PLACE")
-    parser.add_argument("--keep", metavar="FILE", help="write the figures as JSON")
+    kept.add_argument(parser)
     parser.add_argument("--broken", action="store_true", help="make our view anew for every question, and fail")
     return parser.parse_args(argv)
 
