@@ -21,7 +21,7 @@ from substrate.recall.space import Space
 
 OWN = 20  # a document's own words, in twentieths; whole numbers, so that sums are exact in any order
 BESIDE = (14, 7, 6, 3)  # those of the observation just before, the one before that, just after, and after that
-EXACT = 10_000  # documents that are all ranked
+EXACT = 2_500  # documents that are all ranked
 SAMPLE = 1_000  # documents, at least, over which means and deviations are taken where not all are ranked
 KEPT = 8  # views kept, and
 KEPT_DOCUMENTS = 8_000_000  # how many documents the corpora of all but the newest may have together

@@ -57,13 +57,13 @@ class System:
         """Nothing is left to do."""
 
     def store(self, item: Item) -> None:
-        """Add one, with its id beside it."""
-        self.memory.add(item[1], user_id="ann", infer=False, metadata={"id": item[0]})
+        """Add one, with its id as a name beside it."""
+        self.memory.add(item[1], user_id="ann", infer=False, metadata={"name": item[0]})
 
     def recall(self, question: str, vector: Vector) -> list[str]:
         """Search as its users do."""
         found = self.memory.search(question, filters={"user_id": "ann"}, top_k=HITS)
-        return [hit["metadata"]["id"] for hit in found["results"]]
+        return [hit["metadata"]["name"] for hit in found["results"]]
 
     def close(self) -> None:
         """Close the folder."""
