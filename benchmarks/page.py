@@ -33,7 +33,7 @@ it and its pictures from `benchmarks/results/`, and a test fails when they diffe
   vectors, which are handed to it: what is compared is the store, not the model. Where a peer is faster, the table is
   followed by a line that says so.
 - Our writes are signed, synced and bound into the log when they return, and our answers are held against it row by
-  row. A peer that does less may well take less time; what it has done when a write returns stands beside it.
+  row. A peer that does less may well take less time; whether its writes outlive it stands beside it.
 - Made-up memories show cost, not quality. Quality is measured on the two data sets named there, which settings were
   chosen on; other conversations may come out otherwise.
 - On your own machine: `ai-memory bench`, with `--memories`, with a limit for an operation (`--limit recall=50`), and
@@ -152,9 +152,10 @@ def operations(found: Results) -> Iterator[str]:
 def peers(found: Results) -> Iterator[str]:
     """Yield the table of peers of one size."""
     yield f"## Beside others, {found['rows']:,} memories\n"
-    yield "One corpus, one run, each in a process of its own. `recall` is one question answered, `store` one"
-    yield "memory written on its own, `found` the share of questions whose memory is among the ten hits,"
-    yield "`first` opening anew and the first answer.\n"
+    yield "One corpus, one run, each in processes of its own. `recall` is one question answered, `store`"
+    yield "one memory written on its own, `found` the share of questions whose memory is among the ten hits,"
+    yield "`first` opening in another process and the first answer; `kept` says whether the last write was in"
+    yield "it, `lasts` whether a write was there after its process was killed as soon as it had returned.\n"
     yield ran(found)
     rows, out = [], []
     for name, system in found["systems"].items():
@@ -169,11 +170,11 @@ def peers(found: Results) -> Iterator[str]:
                 f"{system['found']:.2f}",
                 f"{1000 * system['first']:.0f}",
                 f"{system['bytes'] / 2**20:.0f}",
-                system["keeps"],
                 "yes" if system["kept"] else "no",
+                "yes" if system["lasts"] else "no",
             ]
         )
-    head = ["system", "recall p50 / p95", "store p50 / p95", "found", "first", "MiB on disk", "a write is", "kept"]
+    head = ["system", "recall p50 / p95", "store p50 / p95", "found", "first", "MiB on disk", "kept", "lasts"]
     yield from table(head, rows)
     yield from out
     yield from missed(found)

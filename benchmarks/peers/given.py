@@ -45,12 +45,12 @@ class Given:
         """The vector of each text and of each question."""
         sets = ((self.texts, self.vectors), (self.more, self.more_vectors), (self.questions, self.question_vectors))
         known = {text: vector for texts, vectors in sets for text, vector in zip(texts, vectors, strict=True)}
-        return known | dict([self.last])
+        return known | dict(self.last)
 
     @property
-    def last(self) -> tuple[str, Vector]:
-        """A question about what is written last, and its vector."""
-        return asked(self.more[-1]), self.more_vectors[-1]
+    def last(self) -> list[tuple[str, Vector]]:
+        """Questions about the two that are written last, and their vectors."""
+        return [(asked(text), vector) for text, vector in zip(self.more[-2:], self.more_vectors[-2:], strict=True)]
 
     def save(self, folder: Path) -> None:
         """Write it down for another process."""

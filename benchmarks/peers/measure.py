@@ -1,15 +1,15 @@
 """Drive one system, in a process and with a Python of its own, and print what it took as JSON.
 
-    python -m benchmarks.peers.measure NAME PLACE GIVEN HOME
+    python -m benchmarks.peers.measure work|again|after NAME PLACE GIVEN HOME
 
-`PLACE` is what the system was named with (see ``__main__``), `GIVEN` the folder of the texts, `HOME` where it keeps
-its files. Times are seconds on the wall. Nothing of the project is imported but what lies in this folder, unless the
+The three are steps, each of a process of its own, on the same `HOME`, where the system keeps its files. `PLACE` is
+what the system was named with (see ``__main__``), `GIVEN` the folder of the texts. Times are seconds on the wall. Nothing of the project is imported but what lies in this folder, unless the
 system is `ours`.
 """
 
 import importlib
 import json
-import resource
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -23,10 +23,9 @@ Item = tuple[str, str, Vector]  # an id, a text, its vector
 
 
 class System(Protocol):
-    """A memory that is measured. `version` names it; `keeps` says what a write has done when it returns."""
+    """A memory that is measured; `version` names it."""
 
     version: str
-    keeps: str
 
     def load(self, items: Sequence[Item]) -> None:
         """Take in some memories at once."""
@@ -45,14 +44,19 @@ class System(Protocol):
 
 
 def main() -> None:
-    """Load, settle, ask, write and ask again what was written, open anew and ask."""
-    name, place, given, home = sys.argv[1], sys.argv[2], Given.load(Path(sys.argv[3])), Path(sys.argv[4])
+    """Do one of the steps and print what it found."""
+    step, name, place, given, home = sys.argv[1], sys.argv[2], sys.argv[3], Given.load(Path(sys.argv[4])), sys.argv[5]
     make = importlib.import_module(f"benchmarks.peers.systems.{name}").System
-    home.mkdir(exist_ok=True)
-    opened = lambda: make(home, given, place)  # noqa: E731
-    system: System = opened()
-    items = [(f"m{number}", text, vector) for number, (text, vector) in enumerate(pairs(given.texts, given.vectors))]
-    told: dict[str, Any] = {"version": system.version, "keeps": system.keeps}
+    print(json.dumps(STEPS[step](lambda: make(Path(home), given, place), given)), flush=True)
+    if step == "again":
+        signal.pause()  # until it is killed
+
+
+def work(opened: Callable[[], System], given: Given) -> dict[str, Any]:
+    """Load, settle, ask, and write all but the last one by one."""
+    system = opened()
+    told: dict[str, Any] = {"version": system.version}
+    items = [(f"m{number}", *pair) for number, pair in enumerate(pairs(given.texts, given.vectors))]
     told["load"] = taken(lambda: load(system, items))
     told["settle"] = taken(system.settle)
     asked = pairs(given.questions, given.question_vectors)
@@ -60,18 +64,38 @@ def main() -> None:
         system.recall(*question)
     told["recall"], found = each(system.recall, asked)
     told["found"] = share(found, [f"m{number}" for number in given.about])
-    more = [(f"n{number}", text, vector) for number, (text, vector) in enumerate(pairs(given.more, given.more_vectors))]
-    told["store"], _ = each(lambda *item: system.store(item), more)
-    told["at once"] = f"n{len(more) - 1}" in system.recall(*given.last)
+    more = written(given)
+    told["store"], _ = each(lambda *item: system.store(item), more[:-1])
+    told["at once"] = more[-2][0] in system.recall(*given.last[0])
     system.close()
+    return told
+
+
+def again(opened: Callable[[], System], given: Given) -> dict[str, Any]:
+    """Open it anew and ask for what was written last, then write one more; whoever started this kills it."""
+    more, (before, _) = written(given), given.last
     started = time.perf_counter()
     system = opened()
-    told["kept"] = f"n{len(more) - 1}" in system.recall(*given.last)
-    told["first"] = time.perf_counter() - started
+    found = system.recall(*before)
+    first = time.perf_counter() - started
+    system.store(more[-1])
+    return {"first": first, "kept": more[-2][0] in found}
+
+
+def after(opened: Callable[[], System], given: Given) -> dict[str, Any]:
+    """Open what a killed process left and ask for what it had written."""
+    system = opened()
+    found = system.recall(*given.last[1])
     system.close()
-    told["bytes"] = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
-    told["mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(told), flush=True)
+    return {"lasts": written(given)[-1][0] in found}
+
+
+STEPS = {"work": work, "again": again, "after": after}
+
+
+def written(given: Given) -> list[Item]:
+    """Give what is written one by one."""
+    return [(f"n{number}", *pair) for number, pair in enumerate(pairs(given.more, given.more_vectors))]
 
 
 def pairs(these: Sequence[Any], those: Sequence[Any]) -> list[tuple[Any, Any]]:

@@ -14,8 +14,6 @@ from benchmarks.peers.measure import HITS, Item
 class System:
     """See `benchmarks.peers.measure.System`."""
 
-    keeps = "written"
-
     def __init__(self, home: Path, given: Given, place: str) -> None:
         self.version = f"chromadb {version('chromadb')}"
         self.client = chromadb.PersistentClient(str(home), Settings(anonymized_telemetry=False))

@@ -70,8 +70,6 @@ class Unasked(LLMClient):  # type: ignore[misc]
 class System:
     """See `benchmarks.peers.measure.System`."""
 
-    keeps = "written by a server beside it"
-
     def __init__(self, home: Path, given: Given, place: str) -> None:
         self.version = f"graphiti-core {version('graphiti-core')} on falkordblite {version('falkordblite')}"
         self.loop = asyncio.new_event_loop()

@@ -17,8 +17,6 @@ PLACE = ("memories", "ann")
 class System:
     """See `benchmarks.peers.measure.System`."""
 
-    keeps = "nothing"
-
     def __init__(self, home: Path, given: Given, place: str) -> None:
         self.version = f"langgraph {version('langgraph')}, in memory"
         known = given.vector_of

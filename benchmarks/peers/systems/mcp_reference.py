@@ -16,8 +16,6 @@ PACKAGE = "@modelcontextprotocol/server-memory"
 class System:
     """See `benchmarks.peers.measure.System`; `place` is the folder of node_modules."""
 
-    keeps = "written, the whole file each time"
-
     def __init__(self, home: Path, given: Given, place: str) -> None:
         package = Path(place) / PACKAGE
         self.version = f"MCP reference server {json.loads((package / 'package.json').read_text())['version']}"

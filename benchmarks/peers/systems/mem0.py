@@ -30,8 +30,6 @@ class Known:
 class System:
     """See `benchmarks.peers.measure.System`."""
 
-    keeps = "written"
-
     def __init__(self, home: Path, given: Given, place: str) -> None:
         os.environ["MEM0_DIR"] = str(home)
         from mem0 import Memory

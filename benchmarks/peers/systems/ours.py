@@ -37,8 +37,6 @@ class Known:
 class System:
     """See `benchmarks.peers.measure.System`."""
 
-    keeps = "synced and signed"
-
     def __init__(self, home: Path, given: Given, place: str) -> None:
         self.version = f"ai-memory {version('ai-memory')}"
         self.memory = Memory.open(home / "home", state_dir=home / "state")

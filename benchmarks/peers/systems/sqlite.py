@@ -17,7 +17,6 @@ class System:
     """See `benchmarks.peers.measure.System`."""
 
     version = f"SQLite {sqlite3.sqlite_version} + numpy"
-    keeps = "synced"
 
     def __init__(self, home: Path, given: Given, place: str) -> None:
         self.base = sqlite3.connect(home / "m.db")
