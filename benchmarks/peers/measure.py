@@ -3,8 +3,8 @@
     python -m benchmarks.peers.measure work|again|after NAME PLACE GIVEN HOME
 
 The three are steps, each of a process of its own, on the same `HOME`, where the system keeps its files. `PLACE` is
-what the system was named with (see ``__main__``), `GIVEN` the folder of the texts. Times are seconds on the wall. Nothing of the project is imported but what lies in this folder, unless the
-system is `ours`.
+what the system was named with (see ``__main__``), `GIVEN` the folder of the texts. Times are seconds on the wall.
+Nothing of the project is imported but what lies in this folder, unless the system is `ours`.
 """
 
 import importlib
