@@ -108,8 +108,8 @@ def _rough(view: View, asked: Asked, pool: Ints, lexical: Rough, distances: NDAr
     if distances is not None:
         table = _deviations(view, distances)
         score = score + table[np.where(view.space.encoded[pool], distances[pool], len(table) - 1)]
-    if asked.today is not None:
-        first, last = int(days.min(initial=0)), int(days.max(initial=0))
+    if asked.today is not None and len(days):
+        first, last = int(days.min()), int(days.max())
         faded = moments.recent(np.arange(first, last + 1), asked.today).astype(np.float32)
         score = score + faded[days - first]
     if asked.labels:

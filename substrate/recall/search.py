@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from functools import partial
@@ -174,16 +174,20 @@ class Search:
         best = fusion.ranked(self.scores, self.evidence, links.SEEDS)
         seeds = {int(self.table.places[at]): max(float(self.scores[at]), links.LEAST) for at in best}
         reached = links.reach(r, self.view, seeds, now)
-        places = np.array(list(reached), np.int32)
+        if reached:
+            self._join(np.array(list(reached), np.int32), list(reached.values()))
+        return Arm(True) if best else Arm(False, "no memory was found to start from")
+
+    def _join(self, places: Places, brought: Sequence[float]) -> None:
+        """Take in documents that links led to, with those beside them, and add what the links brought."""
         new = np.setdiff1d(np.concatenate([places, *self.view.around(places)]), np.append(self.table.places, -1))
         if len(new):
             self.table = self.table.joined(tabled(self.view, self.asked, new, self.question.min_score))
             self._score()
         self.linked = np.zeros(len(self.table))
-        self.linked[self.table.at(places)] = list(reached.values())
+        self.linked[self.table.at(places)] = brought
         self.evidence |= self.linked > 0
         self.scores = self.scores + fusion.GRAPH * self.linked
-        return Arm(True) if best else Arm(False, "no memory was found to start from")
 
     def best(self, many: int) -> list[str]:
         """Return the best hits, at most so many; personas of named entities first."""
