@@ -143,7 +143,7 @@ def principal(found: Answer) -> str:
 def events(found: Answer) -> str:
     """Events, one a line; of one that is not the caller's the number."""
     return "\n".join(
-        f"{event['seq']:>7}  (not yours to see)  {event['hash']}"
+        f"{event['seq']:>7}  (not yours to see)  {event['leaf']}"
         if event.get("hidden")
         else f"{event['seq']:>7}  {event['time'][:19]}  {event['type']:<18}  {line(event['actor'])}"
         f"  {line(event['subject'] or '-')}"

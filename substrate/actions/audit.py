@@ -12,9 +12,9 @@ from typing import Any
 
 from audit import anchor as anchors
 from audit import proof
-from audit.event import Event, body, event_hash
+from audit.event import Event, body
 from audit.export import write_export
-from audit.merkle import inclusion_path
+from audit.merkle import inclusion_path, leaf_hash
 from audit.verify import Fault, verify_log
 from substrate.actions.registry import Json, action
 from substrate.errors import Forbidden, Integrity, Invalid
@@ -30,7 +30,10 @@ from substrate.texts import projections
 
 @action("audit_log", writes=False)
 def log(memory: Memory, *, after: int = 0, limit: int | None = None, subject: str | None = None) -> Json:
-    """List events after a number, oldest first; one the caller may not see is its number and hash only."""
+    """List events after a number, oldest first, each with its leaf hash; of one the caller may not see nothing more.
+
+    So whoever lists them all can hash the tree and hold it against a checkpoint, whatever is hidden.
+    """
     after, most = check_offset(after, field="after"), check_limit(limit)
     if subject is not None:
         check_line("subject", subject)
@@ -43,11 +46,10 @@ def log(memory: Memory, *, after: int = 0, limit: int | None = None, subject: st
 
 
 def _shown(event: Event, visible: bool) -> dict[str, Any]:
+    leaf = leaf_hash(body(event)).hex()
     if not visible:
-        return {"seq": event.seq, "hidden": True, "hash": event_hash(body(event))}
-    shown = asdict(event)
-    shown["commits"] = len(event.commits)
-    return shown
+        return {"seq": event.seq, "hidden": True, "leaf": leaf}
+    return {**asdict(event), "commits": len(event.commits), "leaf": leaf}
 
 
 @action("audit_checkpoint", writes=False)

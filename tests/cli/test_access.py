@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from audit import checkpoint
 from audit.errors import ERRORS
+from audit.merkle import Frontier
 from tests.cli.conftest import Cast
 from tests.cli.terminal import Done, Terminal
 
@@ -130,11 +132,23 @@ def test_nothing_hidden_is_listed_recalled_or_counted(shell: Terminal, cast: Cas
     events = shell.ok("audit", "log", "--limit", "100")["events"]
     assert cast.private not in str(events)
     hidden = [event for event in events if "hidden" in event]
-    assert [event.keys() for event in hidden] == [{"seq", "hidden", "hash"}] * len(hidden)
+    assert [event.keys() for event in hidden] == [{"seq", "hidden", "leaf"}] * len(hidden)
     own = shell.ok("audit", "log", "--after", str(hidden[-1]["seq"] - 1), "--limit", "1", "--as", "ben")["events"]
     assert own[0]["seq"] == hidden[-1]["seq"] and "hidden" not in own[0]
     assert shell.fails("audit", "prove", str(hidden[-1]["seq"]), code=3)["details"]["reason"] == "hidden"
     assert shell.ok("audit", "prove", str(hidden[-1]["seq"]), "--as", "ben")["proof"]
+
+
+def test_who_may_not_see_all_events_can_still_hold_the_log_against_a_checkpoint(shell: Terminal):
+    note = shell.ok("audit", "checkpoint")["checkpoint"]
+    events, tree = shell.ok("audit", "log", "--limit", "100")["events"], Frontier()
+    assert any("hidden" in event for event in events) and not all("hidden" in event for event in events)
+    for event in events:
+        tree.append(bytes.fromhex(event["leaf"]))
+    claim = checkpoint.parse(note, None)
+    assert (tree.size, tree.root()) == (claim.size, claim.root)
+    tree.append(bytes.fromhex(events[-1]["leaf"]))
+    assert tree.root() != claim.root
 
 
 def test_what_may_be_read_and_not_done_is_forbidden(shell: Terminal, cast: Cast):
