@@ -25,12 +25,26 @@ SECONDS = 2.0  # of the processor that one call may take; without the input none
 SPENT = ("retire", "forget", "edit", "entity_merge")  # what they were done to cannot be used again
 ONCE = {"audit_verify"}  # it looks at everything each time
 
+
+_find = secrets.find
+
+
+def _slowly(text: str) -> list[secrets.Finding]:
+    """Look for credentials, and twice at all of the text for each of its characters."""
+    seen = 0
+    for _ in text:
+        for _ in range(2 * len(text)):
+            seen += 1
+    return _find(text)
+
+
 BROKEN: dict[str, tuple[str, Any, str, Any]] = {
     "controls": ("lines and names may hold control characters", identifiers, "_CONTROL", NEVER),
     "paths": ("every text is a segment of a path", identifiers, "_SEGMENT", ANY),
     "tags": ("every text is a tag", identifiers, "_TAG", ANY),
     "credentials": ("credentials are stored", secrets, "find", lambda text: []),
     "messages": ("errors show control characters as they are", escape, "_HIDDEN", NEVER),
+    "slow": ("looking for credentials takes the square of a text's length", secrets, "find", _slowly),
 }
 
 

@@ -104,7 +104,9 @@ def space_member(
 def space_accept(memory: Memory, *, project: str, principal: str | None = None) -> Json:
     """Agree to a membership that somebody else made: the human itself does, for an agent its owner."""
     with memory.write() as tx:
-        return asdict(memberships.accept(tx, memory.caller, project, principal or memory.caller.id))
+        return asdict(
+            memberships.accept(tx, memory.caller, project, memory.caller.id if principal is None else principal)
+        )
 
 
 @action("who_add", writes=True)

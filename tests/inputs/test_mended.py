@@ -84,3 +84,9 @@ def test_an_empty_choice_is_not_taken_for_none(name: str, given: dict[str, str],
     with pytest.raises(AiMemoryError) as caught:
         call(shop.memory, name, given)
     assert caught.value.code in ("invalid", "not_found") and caught.value.hint
+
+
+@pytest.mark.parametrize("principal", ["", " "])
+def test_an_empty_principal_is_not_the_caller(principal: str, shop: Workshop):
+    with pytest.raises(AiMemoryError):
+        call(shop.memory, "space_accept", {"project": "projects/ann/a", "principal": principal})
