@@ -26,9 +26,13 @@ def command(module: str, argv: Sequence[str] | None) -> str:
     if "--keep" in words:
         at = words.index("--keep")
         del words[at : at + 2]
-    return " ".join(
-        ["python -m", module, *(word if "=/" not in word else f"{word.partition('=')[0]}=…" for word in words)]
-    )
+    return " ".join(["python -m", module, *map(_plain, words)])
+
+
+def _plain(word: str) -> str:
+    """Leave out where on this machine something is."""
+    name, equals, value = word.rpartition("=")
+    return f"{name}{equals}…" if value.startswith("/") else word
 
 
 def keep(place: Path | None, module: str, argv: Sequence[str] | None, figures: Mapping[str, Any]) -> None:

@@ -55,9 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     failures = list(missed(done))
     figures = {
         "writes": sum(len(one.writes) for one in done),
-        "write": quantiles([second for one in done for second in one.writes]),
+        "a write, p50 / p95 / p99": quantiles([second for one in done for second in one.writes]),
         "questions": sum(len(one.questions) for one in done),
-        "question": quantiles([second for one in done for second in one.questions]),
+        "a question, p50 / p95 / p99": quantiles([second for one in done for second in one.questions]),
         "not found by the next call": sum(len(one.missing) for one in done),
         "errors": sum(len(one.errors) for one in done),
         "idle, share of the processor": round(max(one.idle for one in done), 5),

@@ -45,4 +45,4 @@ def test_what_is_kept_says_how_to_measure_it_again_and_is_on_the_page(place: Pat
     assert found is not None and place.stem in page.SECTIONS
     assert {"command", "date", "machine", "version"} <= found.keys()
     assert found["command"].startswith("python -m benchmarks.") and "dirty" not in found["version"]
-    assert page.ran(found) in page.text()
+    assert page.ran(found) in page.text() and " /" not in found["command"] and "=/" not in found["command"]
