@@ -43,9 +43,9 @@ it and its pictures from `benchmarks/results/`, and a test fails when they diffe
 
 WHY = """\
 Why: a peer that compares vectors alone, or holds its index in memory until it is saved, has less to do for a question.
-Ours asks five arms, then reads each hit and the links of the best from the store and holds them against the log. A write
-of ours is a row, an event with its signature, the tree and the state over all rows in one transaction, synced, and then
-an anchor in another file.
+Ours asks five arms, then reads each hit and the links of the best from the store and holds them against the log. A
+write of ours is a row, an event with its signature, the tree and the state over all rows in one transaction, synced,
+and then an anchor in another file.
 """
 
 Results = Mapping[str, Any]
