@@ -20,7 +20,7 @@ from substrate.store.db import COMPANIONS, MEMORY, SPILL, Connection, quoted, st
 
 _VERSION = re.compile(r"[0-9]{1,9}", re.ASCII)
 # SHA-256 of the tables' definitions as DuckDB 2.0.1 writes them; for another engine they are made and compared.
-_DEFINITIONS = "9a832f3cebf5a467fddcb9fc8367b9c17617e3b843f17d020a8b8d0930022fd2"
+_DEFINITIONS = "f7bc0e58b850f85ae4abf7a42d78bbba35084af5d2764fc33d49b476a3e57eb4"
 
 
 def create_file(path: Path, settings: Mapping[str, str] | None = None) -> Connection:

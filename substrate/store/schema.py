@@ -168,7 +168,19 @@ UPDATE signed_events SET nodes = n.nodes FROM (
 DROP TABLE merkle_nodes;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
+# A write reads the bucket of its row, some rows from all over the table: compressed, they take twice as long.
+_FOURTH = """
+CREATE TEMP TABLE entries AS FROM state_entries;
+DROP TABLE state_entries;
+CREATE TABLE state_entries (
+  bucket INTEGER NOT NULL, tbl TEXT USING COMPRESSION uncompressed, id TEXT USING COMPRESSION uncompressed,
+  commitment TEXT USING COMPRESSION uncompressed NOT NULL, PRIMARY KEY (tbl, id));
+INSERT INTO state_entries FROM entries;
+CREATE INDEX idx_state_bucket ON state_entries (bucket);
+DROP TABLE entries;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 VERSION = len(MIGRATIONS)
 
 

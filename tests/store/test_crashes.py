@@ -1,6 +1,7 @@
 """Whatever call a process dies at, what is left is the store before or the store after, and work goes on."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +14,7 @@ from audit.merkle import Frontier, leaf_hash
 from substrate.errors import Conflict, Integrity, NotFound, Unavailable
 from substrate.store import file, recovery, schema
 from substrate.store.database import Database
+from substrate.store.db import Connection
 from substrate.store.model import MemoryRow
 from tests.store import crash
 from tests.store.rows import memory, record
@@ -165,6 +167,38 @@ def test_nodes_of_the_tree_move_from_their_own_table_beside_the_events(story: St
         raw.execute("UPDATE schema_meta SET value = '2'")
     assert tree.size > 4
     write_once(story)
+    report = recovery.verify(story.home, state_dir=story.state, notes=[])
+    assert report.ok, report.faults
+
+
+def test_commitments_move_into_a_table_that_is_not_compressed_and_survive_a_kill(story: Store):
+    """Until the fourth migration they were; the engine then plays the migration back from its log."""
+    with story.raw() as raw:
+        raw.execute("CREATE TABLE entries AS FROM state_entries")
+        raw.execute("DROP TABLE state_entries")
+        raw.execute(
+            "CREATE TABLE state_entries (bucket INTEGER NOT NULL, tbl TEXT, id TEXT, commitment TEXT NOT NULL,"
+            " PRIMARY KEY (tbl, id))"
+        )
+        raw.execute("INSERT INTO state_entries FROM entries")
+        raw.execute("CREATE INDEX idx_state_bucket ON state_entries (bucket)")
+        raw.execute("DROP TABLE entries")
+        raw.execute("UPDATE schema_meta SET value = '3'")
+
+    pid = os.fork()
+    if pid == 0:
+        try:
+            connection = Connection(story.file, altering=True)
+            file.migrate(connection)
+            os.kill(os.getpid(), signal.SIGKILL)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+    assert story.file.with_name(story.file.name + ".wal").exists()
+    write_once(story)
+    with story.raw() as raw:
+        sql = raw.execute("SELECT sql FROM duckdb_tables() WHERE table_name = 'state_entries'").fetchall()[0][0]
+    assert sql.lower().count("using compression uncompressed") == 3
     report = recovery.verify(story.home, state_dir=story.state, notes=[])
     assert report.ok, report.faults
 
