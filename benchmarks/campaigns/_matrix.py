@@ -152,7 +152,7 @@ CHECKED = {"kind", "access", "trust", "memory_kind", "memory_type", "origin", "s
 
 
 def _edit(table: str, column: str, kind: str, value: object) -> Attack:
-    changed = {"BIGINT": f"coalesce({column}, 0) + 1", "BOOLEAN": f"NOT {column}"}.get(
+    changed = {"BIGINT": f"coalesce({column}, 0) + 1", "BOOLEAN": f"NOT coalesce({column}, false)"}.get(
         kind, f"coalesce({column}, '') || chr(0) || 'x'"
     )
     same = f"{column} IS NOT DISTINCT FROM ?"
