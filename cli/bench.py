@@ -1,6 +1,6 @@
 """The command ``bench``: how long the common operations take on this machine, in a store made for it and deleted.
 
-Source: docs/guides/bench.md.
+Source: docs/benchmarks.md (how to read it).
 """
 
 import platform
@@ -101,12 +101,11 @@ def _limit(text: str) -> tuple[str, float]:
 
 @contextmanager
 def _scratch() -> Iterator[Path]:
-    """Make a folder on the disk of the home, for as long as the block runs."""
-    home = settings.read().home
-    disk = next(one for one in (home, *home.parents) if one.is_dir())
+    """Make a folder beside the home, so on its disk, for as long as the block runs."""
+    disk = next(one for one in settings.read().home.parents if one.is_dir())
     try:
         folder = Path(tempfile.mkdtemp(prefix=".ai-memory-bench-", dir=disk))
-    except OSError:  # a home that is read only
+    except OSError:  # nobody may write there
         folder = Path(tempfile.mkdtemp(prefix="ai-memory-bench-"))
     try:
         yield folder
