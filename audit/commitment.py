@@ -36,6 +36,8 @@ def net(text: str) -> str:
     >>> net("naïve")
     '6:naïve'
     """
+    if text.isascii():
+        return f"{len(text)}:{text}"
     try:
         return f"{len(text.encode('utf-8'))}:{text}"
     except UnicodeEncodeError as error:

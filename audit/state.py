@@ -27,10 +27,10 @@ def bucket_of(table: str, row_id: str) -> int:
 def bucket_digest(entries: Iterable[Entry]) -> str:
     """Return the digest of a bucket's (table, row id, commitment) entries, in hex; their order does not matter.
 
-    SHA-256 over net(table) + net(row_id) + commitment of each, sorted by the UTF-8 bytes of table, then row id.
+    SHA-256 over net(table) + net(row_id) + commitment of each, sorted by the UTF-8 bytes of table, then row id; text in
+    order of its code points is in that order.
     """
-    ordered = sorted(entries, key=lambda entry: (entry[0].encode("utf-8"), entry[1].encode("utf-8")))
-    return hashlib.sha256("".join(net(t) + net(i) + c for t, i, c in ordered).encode("utf-8")).hexdigest()
+    return hashlib.sha256("".join([net(t) + net(i) + c for t, i, c in sorted(entries)]).encode("utf-8")).hexdigest()
 
 
 EMPTY_BUCKET = bucket_digest([])

@@ -45,7 +45,7 @@ BOUNDARIES = {"curator/worker.py", "curator/persona/cadence.py", "cli/app.py"}
 LASTING = {"tests/fuzz/__main__.py"}
 """What goes on for as long as it is told to, and may look at a clock."""
 
-AUDIT_IMPORTS = {"audit", "nacl", "rfc8785"}
+AUDIT_IMPORTS = {"audit", "nacl"}
 CLASS_NAMES = re.compile(r"(Manager|Service|Engine|Handler|Helper)$")
 # Each pattern has a bracket in it, so that this line does not find itself.
 WORDS = re.compile(
