@@ -50,7 +50,9 @@ def bench(
     times: Annotated[int, typer.Option("--times", metavar="N", help="How often each operation is done.")] = 50,
     limit: Annotated[
         list[str] | None,
-        typer.Option("--limit", metavar="WHAT=MS", help="Milliseconds that 95 of 100 may take, beyond which it fails."),
+        typer.Option(
+            "--limit", metavar="WHAT=MS", help=f"Fail when more than 5 of 100 take longer; WHAT: {', '.join(LIMITS)}."
+        ),
     ] = None,
     words: Annotated[
         bool, typer.Option("--words", help="Recall without vectors, also where a model for them is installed.")
